@@ -1,0 +1,1 @@
+"""Benchmarks as actionable envs."""

@@ -1,0 +1,270 @@
+"""`Chain`: joins envs into one episode with one step budget.
+
+    E' = g(E, E_ext),    R' = R_A and R_B
+
+Sequential by default. A route is a contract whose `modify_transition` calls
+`env_state.switch_to(n)`: it branches on a verdict, switches midway or interleaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from attrs import field, frozen
+from attrs.converters import optional
+
+from harness_core.component import Component
+from harness_core.contract import ClassHooks, Contract, SourceContract, SourceHooks, StateView
+from harness_core.env import ActionableEnv
+from harness_core.errors import ChainError
+from harness_core.layer import Judged, Layer, close_all
+from harness_core.serial import from_data, to_data
+from harness_core.spec import StackSpec
+from harness_core.values import (
+    Action,
+    EnvState,
+    JsonDict,
+    Observation,
+    ResetResult,
+    StepResult,
+    Tool,
+    Verdict,
+)
+
+TAIL = 1500
+"""Characters of the last observation that a hand-over repeats."""
+
+
+def _specs(value: StackSpec | Iterable[StackSpec]) -> tuple[StackSpec, ...]:
+    return (value,) if isinstance(value, StackSpec) else tuple(value)
+
+
+@frozen
+class Chain(Component):
+    """The env, then `extension`; solved if every required segment is.
+
+    Segment 0 is the wrapped env, the extensions are 1, 2, ... A segment that never ended counts
+    as failed if it is required.
+
+    Args:
+        extension: what follows, one spec or several. Built with the chain, reset at hand-over.
+        route: a contract whose `modify_transition` may call `env_state.switch_to(n)`. It reads
+            `env_state.segments`, a list of `{"ended": bool, "success": bool | None}`. Where it
+            does not switch at the end of a segment, the chain ends. `None`: one after another.
+        required: the segments that must succeed; `None`: all.
+    """
+
+    extension: tuple[StackSpec, ...] = field(converter=_specs)
+    route: Component | None = None
+    required: tuple[int, ...] | None = field(default=None, converter=optional(tuple[int, ...]))
+
+    def __attrs_post_init__(self) -> None:
+        if not self.extension:
+            raise ChainError("A Chain needs at least one extension.")
+        if self.route is not None and not isinstance(self.route, Contract | SourceContract):
+            raise ChainError(f"A route is a Contract, not {type(self.route).__name__}.")
+        count = len(self.extension) + 1
+        for index in self.required or ():
+            if index not in range(count):
+                raise ChainError(f"Required segment {index} is none of 0 to {count - 1}.")
+        if self.required == ():
+            raise ChainError("A Chain requires at least one segment.")
+
+    def __call__(self, env: ActionableEnv) -> Layer:
+        return ChainLayer(env, self)
+
+
+class RouteView(StateView):
+    """The `env_state` of a route: a `StateView` that knows the segments."""
+
+    __slots__ = ("switch",)
+
+    def __init__(self, read: Callable[[], EnvState]) -> None:
+        super().__init__(read)
+        self.switch: int | None = None
+
+    @property
+    def segments(self) -> list[JsonDict]:
+        """Each segment's `{"ended": bool, "success": bool | None}`, in order."""
+        segments: list[JsonDict] = self.data["segments"]
+        return segments
+
+    def switch_to(self, segment: int) -> None:
+        """The next action goes to `segment`."""
+        self.switch = segment
+
+
+class Segment:
+    """One env of a chain, and what became of it."""
+
+    def __init__(self, env: ActionableEnv, started: bool = False) -> None:
+        self.env = env
+        self.started = started
+        self.verdict: Verdict | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether its own episode is over; its verdict is then fixed."""
+        return self.verdict is not None
+
+    def end(self) -> None:
+        """Asks the verifier, once."""
+        if self.verdict is None:
+            self.verdict = self.env.evaluate()
+
+    def evaluate(self) -> Verdict:
+        """The verdict; a failure if the segment never ended."""
+        return self.verdict or Verdict(False, metrics={"ended": False})
+
+    def summary(self) -> JsonDict:
+        """What a route may know."""
+        return {"ended": self.ended, "success": self.verdict.success if self.verdict else None}
+
+
+class ChainLayer(Layer):
+    """Runs the segments of one chain."""
+
+    component: Chain
+
+    def __init__(self, inner: ActionableEnv, component: Chain) -> None:
+        super().__init__(inner, component)
+        extensions = [spec.build() for spec in component.extension]
+        self._segments = [Segment(env) for env in (inner, *extensions)]
+        self._active = 0
+        self._seed: int | None = None
+        self._view = RouteView(self.get_env_state)
+        self._hooks: ClassHooks | SourceHooks | None = None
+        envs = [segment.env for segment in self._segments]
+        self.snapshots = "live" if all(env.snapshots == "live" for env in envs) else "episode"
+        self.verifier_cost = (
+            "free" if all(env.verifier_cost == "free" for env in envs) else "expensive"
+        )
+        self.reversible_endings = False
+
+    def active(self) -> ActionableEnv:
+        return self._segments[self._active].env
+
+    def judged(self) -> Sequence[Judged]:
+        required = self.component.required
+        if required is None:
+            return self._segments
+        return [self._segments[index] for index in required]
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> ResetResult:
+        """Resets segment 0; the others are reset when they are first switched to."""
+        start = self.inner.reset(seed=seed, options=options)
+        self._segments = [Segment(s.env, started=i == 0) for i, s in enumerate(self._segments)]
+        self._active, self._seed = 0, seed
+        self._start_route({})
+        return start
+
+    def step(self, action: Action) -> StepResult:
+        segment = self._segments[self._active]
+        response = segment.env.step(action)
+        if response.ended:
+            segment.end()
+        answer, target = self._route(action, response, segment.ended)
+        return answer if target is None else self._switch(target, answer.observation)
+
+    def _route(
+        self, action: Action, response: StepResult, ended: bool
+    ) -> tuple[StepResult, int | None]:
+        if self._hooks is None:
+            following = self._active + 1
+            return response, following if ended and following < len(self._segments) else None
+        self._view.switch = None
+        answer = self._hooks.after(action, response)
+        target = self._view.switch
+        if isinstance(self._hooks, SourceHooks):
+            target = self._hooks.switch
+        if target is None or (target == self._active and not ended):
+            return answer.replace(terminated=response.terminated), None
+        if target not in range(len(self._segments)) or self._segments[target].ended:
+            raise ChainError(
+                f"The route switched to segment {target!r}, which does not exist or has ended. "
+                f"Open segments: {[i for i, s in enumerate(self._segments) if not s.ended]}."
+            )
+        return answer, target
+
+    def _switch(self, target: int, last: Observation) -> StepResult:
+        segment = self._segments[target]
+        if segment.started:
+            shown = segment.env.observe()
+        else:
+            shown = segment.env.reset(seed=self._seed).observation
+            segment.started = True
+        self._active = target
+        text = (
+            f"[Part {target + 1} of {len(self._segments)}. "
+            f"The previous part's last words:]\n{last.text[-TAIL:]}\n\n{shown.text}"
+        )
+        return StepResult(shown.replace(text=text), info={"segment": target})
+
+    def observe(self) -> Observation:
+        return self.active().observe()
+
+    def get_env_state(self) -> EnvState:
+        """The active segment's state; `data` has `active` and `segments` besides."""
+        state = self.active().get_env_state()
+        segments = [segment.summary() for segment in self._segments]
+        steps = sum(s.env.get_env_state().steps for s in self._segments if s.started)
+        data = {**state.data, "active": self._active, "segments": segments}
+        return EnvState(state.task, steps, data)
+
+    def tools(self) -> tuple[Tool, ...]:
+        """The union of all segments' tools; the active segment's meaning of a name wins."""
+        envs = [segment.env for segment in self._segments]
+        union = {tool.name: tool for env in (*envs, self.active()) for tool in env.tools()}
+        return tuple(union.values())
+
+    def notify_replay_complete(self) -> None:
+        for segment in self._segments:
+            if segment.started:
+                segment.env.notify_replay_complete()
+
+    def _start_route(self, extras: JsonDict) -> None:
+        self.close_route()
+        self._view.extras = extras
+        route = self.component.route
+        if isinstance(route, Contract):
+            self._hooks = ClassHooks(route, self._view)
+        elif isinstance(route, SourceContract):
+            session = route.open_session(route=True)
+            self._hooks = SourceHooks(session, self._view)
+            if extras:
+                session.load_extras(extras)
+
+    def close_route(self) -> None:
+        """Frees what runs the route."""
+        hooks, self._hooks = self._hooks, None
+        if hooks is not None:
+            hooks.close()
+
+    def close_layer(self) -> None:
+        close_all([self.close_route, *(segment.env.close for segment in self._segments[1:])])
+
+    def save_layer(self) -> JsonDict:
+        from harness_core.snapshots import snapshot
+
+        return {
+            "active": self._active,
+            "seed": self._seed,
+            "extras": self._hooks.save() if self._hooks else {},
+            "verdicts": [to_data(segment.verdict) for segment in self._segments],
+            "extensions": [snapshot(s.env) if s.started else None for s in self._segments[1:]],
+        }
+
+    def load_layer(self, state: JsonDict) -> None:
+        from harness_core.snapshots import restore
+
+        self._active, self._seed = state["active"], state["seed"]
+        self._segments[0].started = True
+        for segment, saved in zip(self._segments[1:], state["extensions"], strict=True):
+            if saved is not None:
+                segment.env, segment.started = restore(saved), True
+        for segment, verdict in zip(self._segments, state["verdicts"], strict=True):
+            segment.verdict = from_data(verdict, Verdict) if verdict else None
+        self._start_route(state["extras"])

@@ -1,0 +1,146 @@
+"""Every error the framework raises, grouped by the boundary it crosses.
+
+`fault` says whom an episode that ends with the error counts against:
+
+- `"policy"`: the policy's own doing; the episode counts as failed.
+- `"component"`: a harness component misbehaved; the episode counts against the component.
+- `"infrastructure"`: nobody's doing; the episode is retried and left out of success rates.
+- `"caller"`: the program was asked for something it cannot do; nothing was run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import ClassVar, Literal
+
+Fault = Literal["policy", "component", "infrastructure", "caller"]
+
+
+class HarnessError(Exception):
+    """Base of all errors raised on purpose. The message says what to do next."""
+
+    fault: ClassVar[Fault] = "caller"
+
+
+# -- what the caller asked for ---------------------------------------------------------------
+
+
+class UnknownIdError(HarnessError):
+    """An id (env, task, component, policy, ...) that nobody registered."""
+
+    def __init__(self, kind: str, asked: str, known: Iterable[str], hint: str = "") -> None:
+        ids = sorted(known)
+        near = get_close_matches(asked, ids, n=3, cutoff=0.5)
+        if near:
+            guess = "Did you mean " + " or ".join(map(repr, near)) + "?"
+        elif ids:
+            guess = f"Known: {', '.join(ids[:10])}{', ...' if len(ids) > 10 else ''}."
+        else:
+            guess = f"No {kind} is registered."
+        super().__init__(f"There is no {kind} {asked!r}. {guess}{' ' + hint if hint else ''}")
+        self.kind, self.asked, self.near = kind, asked, tuple(near)
+
+
+class UnknownTaskError(UnknownIdError):
+    """A task id that the env does not have. Another task is never chosen in its place."""
+
+    def __init__(self, asked: str, known: Iterable[str], env: str) -> None:
+        super().__init__("task", asked, known, f"`harness list tasks {env}` shows all.")
+
+
+class MissingExtraError(HarnessError):
+    """A registered id whose optional dependencies are not installed."""
+
+
+class RegistrationError(HarnessError):
+    """A plugin that is broken, or two that claim one id."""
+
+
+class SpecError(HarnessError):
+    """A stack description that cannot be read, built or written."""
+
+
+class StoreError(HarnessError):
+    """A run store that cannot be read or written. What was committed before stays."""
+
+
+class CloseError(HarnessError):
+    """Some parts of an env failed to close; all of them were tried."""
+
+
+# -- the policy's side -----------------------------------------------------------------------
+
+
+class PolicyError(HarnessError):
+    """The policy raised or answered with something that is no action."""
+
+    fault = "policy"
+
+
+class InvalidAction(HarnessError):
+    """An action outside the env's action space. Nothing happened in the env; a step is charged."""
+
+    fault = "policy"
+
+
+# -- components ------------------------------------------------------------------------------
+
+
+class ComponentError(HarnessError):
+    """A component broke its own rules."""
+
+    fault = "component"
+
+
+class StageError(ComponentError):
+    """A replay that has no effect, ends the episode or already solves the task."""
+
+
+class ContractError(ComponentError):
+    """A contract's hook raised, or returned what a hook may not return."""
+
+
+class ChainError(ComponentError):
+    """A route switched to a segment that does not exist or has ended."""
+
+
+class SandboxError(ComponentError):
+    """Generated code was stopped."""
+
+
+class SourceRejected(SandboxError):
+    """Generated code that never ran: the message names the line and what to write instead."""
+
+
+class SandboxViolation(SandboxError):
+    """Generated code reached for something outside its walls."""
+
+
+class SandboxTimeout(SandboxError):
+    """Generated code used more wall-clock or CPU time than one call may."""
+
+
+class SandboxCrash(SandboxError):
+    """The process that ran generated code died."""
+
+
+class WireError(SandboxError):
+    """Generated code answered with something that may not cross the wire."""
+
+
+# -- infrastructure --------------------------------------------------------------------------
+
+
+class InfrastructureError(HarnessError):
+    """Something under the env failed: a process, an engine, a network, a disk."""
+
+    fault = "infrastructure"
+
+
+class EnvError(InfrastructureError):
+    """An env raised a plain exception, or its process died."""
+
+
+class EnvTimeout(InfrastructureError):
+    """An env did not answer within the limit; what hung was killed."""

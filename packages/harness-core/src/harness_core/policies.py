@@ -1,0 +1,138 @@
+"""Policies: one observation in, one action out."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from attrs import field, frozen
+
+from harness_core.errors import InvalidAction, PolicyError
+from harness_core.values import Action, Observation, Task, Tool
+
+
+@frozen
+class Usage:
+    """Tokens of one call or of many; adds up with `+`."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens
+        )
+
+
+@frozen
+class Decision:
+    """What a policy answers.
+
+    Args:
+        action: what to do.
+        text: the raw text that the policy produced, thoughts included.
+        usage: the tokens it cost.
+    """
+
+    action: Action
+    text: str = ""
+    usage: Usage = field(factory=Usage)
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """An agent. One instance plays one episode at a time."""
+
+    def reset(self, task: Task, tools: Sequence[Tool], seed: int) -> None:
+        """An episode starts. `seed` is all the randomness the policy may use."""
+
+    def act(self, observation: Observation) -> Decision:
+        """The next action, given the newest observation."""
+
+
+class ScriptedPolicy:
+    """Plays a list of actions, then gives up.
+
+    Args:
+        actions: texts, `{"tool": ..., "arguments": ...}`, or `Action`s.
+    """
+
+    def __init__(self, actions: Iterable[Action | str | Mapping[str, Any]]) -> None:
+        self._actions = [Action.of(action) for action in actions]
+        self._next = 0
+
+    def reset(self, task: Task, tools: Sequence[Tool], seed: int) -> None:
+        self._next = 0
+
+    def act(self, observation: Observation) -> Decision:
+        """The next action of the list.
+
+        Raises:
+            PolicyError: the list is used up.
+        """
+        if self._next >= len(self._actions):
+            raise PolicyError(f"The script is over after {len(self._actions)} actions.")
+        self._next += 1
+        return Decision(self._actions[self._next - 1])
+
+
+class RandomPolicy:
+    """Picks evenly among `observation.data["admissible"]`."""
+
+    def __init__(self) -> None:
+        self._random = random.Random(0)
+
+    def reset(self, task: Task, tools: Sequence[Tool], seed: int) -> None:
+        self._random = random.Random(seed)
+
+    def act(self, observation: Observation) -> Decision:
+        """One admissible action.
+
+        Raises:
+            PolicyError: the observation lists none.
+        """
+        admissible = observation.data.get("admissible")
+        if not admissible:
+            raise PolicyError("The random policy needs admissible actions in observation.data.")
+        return Decision(Action(text=self._random.choice(admissible)))
+
+
+class HumanPolicy:
+    """Shows the observation and asks for an action; `?` lists what is admissible."""
+
+    def reset(self, task: Task, tools: Sequence[Tool], seed: int) -> None:
+        print(f"Task {task.id}: {task.goal}")
+        for tool in tools:
+            print(f"  {tool.name}: {tool.description}")
+
+    def act(self, observation: Observation) -> Decision:
+        """What the person typed.
+
+        Raises:
+            PolicyError: the input ended.
+        """
+        print(f"\n{observation.text}")
+        while True:
+            print("> ", end="", flush=True)
+            line = sys.stdin.readline()
+            if not line:
+                raise PolicyError("The input ended before the episode did.")
+            line = line.strip()
+            if line == "?":
+                print("\n".join(observation.data.get("admissible", ["(not listed by this env)"])))
+            elif line:
+                return Decision(_typed(line), text=line)
+
+
+def _typed(line: str) -> Action:
+    """A typed line: JSON for a tool call, else plain text."""
+    import json
+
+    if line.startswith("{"):
+        try:
+            return Action.of(json.loads(line))
+        except (ValueError, InvalidAction):
+            pass
+    return Action(text=line)

@@ -1,0 +1,115 @@
+"""JSON for every value, and content digests.
+
+A component is written as `{"type": <registered id>, <field>: ...}`: ids, never import paths.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from functools import cache
+from typing import Any, TypeVar, cast
+
+from cattrs import transform_error
+from cattrs.errors import BaseValidationError
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn
+from cattrs.preconf.json import JsonConverter, make_converter
+
+from harness_core.component import Component
+from harness_core.errors import HarnessError, SpecError
+from harness_core.registry import id_of, load
+from harness_core.values import Action, JsonDict
+
+T = TypeVar("T")
+
+
+def to_data(value: object) -> Any:
+    """`value` as JSON data.
+
+    Raises:
+        SpecError: a component that no plugin registers.
+    """
+    return _converter().unstructure(value)
+
+
+def from_data(data: object, kind: type[T]) -> T:
+    """The `kind` that `data` describes.
+
+    Raises:
+        SpecError: naming every field that does not fit.
+    """
+    try:
+        return _converter().structure(data, kind)
+    except BaseValidationError as error:
+        told = "; ".join(transform_error(error, path=kind.__name__))
+        raise SpecError(f"This is no {kind.__name__}: {told}.") from error
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise SpecError(f"This is no {kind.__name__}: {error}") from error
+
+
+def canonical(data: object) -> str:
+    """The one JSON text of `data`: sorted keys, no white space, no NaN."""
+    return json.dumps(
+        data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+
+
+def digest_of(data: object) -> str:
+    """SHA-256 of the canonical JSON, 64 hexadecimal digits."""
+    return hashlib.sha256(canonical(data).encode()).hexdigest()
+
+
+@cache
+def _converter() -> JsonConverter:
+    converter = make_converter(forbid_extra_keys=True)
+    converter.register_structure_hook(Action, lambda data, _: Action.of(data))
+    converter.register_structure_hook(Component, lambda data, _: _read_component(data))
+    converter.register_structure_hook(
+        Component | None, lambda data, _: None if data is None else _read_component(data)
+    )
+    converter.register_unstructure_hook_func(_is_component, _write_component)
+    return converter
+
+
+def _is_component(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Component)
+
+
+@cache
+def _writer(kind: type[Component]) -> Callable[[Component], JsonDict]:
+    return make_dict_unstructure_fn(kind, _converter())
+
+
+@cache
+def _reader(kind: type[Component]) -> Callable[[JsonDict, Any], Component]:
+    return cast(
+        Callable[[JsonDict, Any], Component],
+        make_dict_structure_fn(kind, _converter(), _cattrs_forbid_extra_keys=True),
+    )
+
+
+def _write_component(component: Component) -> JsonDict:
+    kind = type(component)
+    return {"type": id_of("component", kind), **_writer(kind)(component)}
+
+
+def _read_component(data: object) -> Component:
+    if not isinstance(data, dict) or not isinstance(data.get("type"), str):
+        raise SpecError(f'A component is written as {{"type": id, ...}}, not {data!r}.')
+    fields = {name: value for name, value in data.items() if name != "type"}
+    kind = load("component", data["type"])
+    try:
+        return _reader(kind)(fields, kind)
+    except BaseValidationError as error:
+        _reraise_own(error)
+        told = "; ".join(transform_error(error, path=data["type"]))
+        raise SpecError(f"Component {data['type']!r} does not fit: {told}.") from error
+
+
+def _reraise_own(error: BaseException) -> None:
+    """Raises the framework's own error inside `error`, if there is one: it says more."""
+    if isinstance(error, HarnessError):
+        raise error
+    for inner in getattr(error, "exceptions", ()):
+        _reraise_own(inner)

@@ -1,0 +1,86 @@
+"""`Stage`: changes the initial state by replaying actions.
+
+    s0' = T(... T(T(s0, a1), a2) ..., ak)
+
+The changed start is reachable by construction, and the action list is all there is to save.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from attrs import field, frozen
+
+from harness_core.component import Component
+from harness_core.env import ActionableEnv
+from harness_core.errors import InvalidAction, StageError
+from harness_core.layer import Layer
+from harness_core.values import Action, ResetResult, StepResult
+
+
+def _actions(values: Iterable[Action | str | Mapping[str, Any]]) -> tuple[Action, ...]:
+    if isinstance(values, str):
+        raise InvalidAction(f"A Stage takes a list of actions, not one text: [{values!r}]")
+    return tuple(Action.of(value) for value in values)
+
+
+@frozen
+class Stage(Component):
+    """Starts every episode where `actions`, executed after a reset, lead.
+
+    Args:
+        actions: texts, `{"tool": ..., "arguments": ...}`, or `Action`s, first to last.
+    """
+
+    actions: tuple[Action, ...] = field(converter=_actions)
+
+    def __call__(self, env: ActionableEnv) -> Layer:
+        return StageLayer(env, self)
+
+
+class StageLayer(Layer):
+    """Replays once per reset; leaves steps alone."""
+
+    component: Stage
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> ResetResult:
+        """The inner reset, then the replay.
+
+        Raises:
+            StageError: an action was refused, had no effect, ended the episode, or the replay
+                as a whole already satisfies the verifier.
+        """
+        start = self.inner.reset(seed=seed, options=options)
+        for position, action in enumerate(self.component.actions, start=1):
+            self._replay(position, action)
+        if self.verifier_cost == "free" and self.inner.evaluate().success:
+            raise StageError(
+                f"After the {len(self.component.actions)} replayed actions the task is already "
+                "solved. Leave at least its last action to the agent."
+            )
+        self.inner.notify_replay_complete()
+        return start.replace(observation=self.inner.observe())
+
+    def _replay(self, position: int, action: Action) -> None:
+        before = self.inner.get_env_state().data
+        try:
+            answer = self.inner.step(action)
+        except InvalidAction as error:
+            raise self._error(position, action, "was refused", str(error)) from error
+        if answer.ended:
+            raise self._error(position, action, "ended the episode", answer)
+        if self.inner.get_env_state().data == before:
+            raise self._error(position, action, "had no effect", answer)
+
+    def _error(
+        self, position: int, action: Action, what: str, answer: StepResult | str
+    ) -> StageError:
+        said = answer if isinstance(answer, str) else answer.observation.text
+        return StageError(
+            f"Action {position} of {len(self.component.actions)}, {str(action)!r}, {what}. "
+            f"The env said: {said!r}. Every replayed action must change the state and leave the "
+            "episode open; remove this one or repair what comes before it."
+        )

@@ -1,0 +1,1 @@
+"""EnvRigger: reshapes an env against the weakness of a policy."""
