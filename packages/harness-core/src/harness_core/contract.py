@@ -15,7 +15,7 @@ from attrs import field, frozen
 from harness_core.component import Component
 from harness_core.env import ActionableEnv
 from harness_core.errors import ContractError, HarnessError
-from harness_core.layer import Layer, Transition
+from harness_core.layer import Layer
 from harness_core.registry import helper_source
 from harness_core.values import (
     Action,
@@ -25,6 +25,7 @@ from harness_core.values import (
     Observation,
     ResetResult,
     StepResult,
+    Transition,
 )
 
 if TYPE_CHECKING:

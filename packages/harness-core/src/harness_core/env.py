@@ -16,6 +16,7 @@ from harness_core.values import (
     StepResult,
     Task,
     Tool,
+    Transition,
     Verdict,
 )
 
@@ -106,6 +107,10 @@ class ActionableEnv(ABC):
 
     def notify_replay_complete(self) -> None:
         """The steps so far prepared the episode; the agent does not pay for them."""
+
+    def last_transition(self) -> Transition | None:
+        """The base env's side of the last step; `None` where no layer rewrites any."""
+        return None
 
     def step_signal(self) -> float:
         """A dense signal for the last step, if the env has one. Never decides success."""

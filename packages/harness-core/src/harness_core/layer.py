@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, final
 
-from attrs import frozen
-
 from harness_core.component import Component
 from harness_core.env import ActionableEnv
 from harness_core.errors import CloseError
@@ -19,6 +17,7 @@ from harness_core.values import (
     StepResult,
     Task,
     Tool,
+    Transition,
     Verdict,
 )
 
@@ -33,21 +32,6 @@ class Judged(Protocol):
 
     def evaluate(self) -> Verdict:
         """The verdict on the world as it is now."""
-
-
-@frozen
-class Transition:
-    """The base env's side of the last step.
-
-    Args:
-        action: the action that the base env executed; `None` if a layer blocked it.
-        observation: what the base env said, before any layer rewrote it.
-        blocked: why the action was blocked; empty if it was not.
-    """
-
-    action: Action | None
-    observation: Observation
-    blocked: str = ""
 
 
 class Layer(ActionableEnv):
@@ -107,9 +91,7 @@ class Layer(ActionableEnv):
         return self.active().step_signal()
 
     def last_transition(self) -> Transition | None:
-        """What the base env saw and said in the last step; `None` if no layer changed it."""
-        child = self.active()
-        return child.last_transition() if isinstance(child, Layer) else None
+        return self.active().last_transition()
 
     def get_env_state(self) -> EnvState:
         return self.inner.get_env_state()

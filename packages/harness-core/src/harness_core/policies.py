@@ -9,8 +9,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from attrs import field, frozen
 
-from harness_core.errors import InvalidAction, PolicyError
-from harness_core.values import Action, Observation, Task, Tool
+from harness_core.errors import InvalidAction, PolicyError, SpecError
+from harness_core.registry import load
+from harness_core.values import Action, JsonDict, Observation, Task, Tool
 
 
 @frozen
@@ -41,6 +42,32 @@ class Decision:
     usage: Usage = field(factory=Usage)
 
 
+@frozen
+class PolicySpec:
+    """A registered policy as data.
+
+    Args:
+        id: what it is registered as.
+        options: keyword arguments of its constructor; JSON values.
+    """
+
+    id: str
+    options: JsonDict = field(factory=dict)
+
+    def build(self) -> Policy:
+        """A fresh instance.
+
+        Raises:
+            UnknownIdError: no plugin registers `id`.
+            SpecError: an option that the policy does not take.
+        """
+        try:
+            policy: Policy = load("policy", self.id)(**self.options)
+        except TypeError as error:
+            raise SpecError(f"Policy {self.id!r} does not take these options: {error}.") from error
+        return policy
+
+
 @runtime_checkable
 class Policy(Protocol):
     """An agent. One instance plays one episode at a time."""
@@ -48,12 +75,12 @@ class Policy(Protocol):
     def reset(self, task: Task, tools: Sequence[Tool], seed: int) -> None:
         """An episode starts. `seed` is all the randomness the policy may use."""
 
-    def act(self, observation: Observation) -> Decision:
-        """The next action, given the newest observation."""
+    def act(self, observation: Observation) -> Decision | None:
+        """The next action, given the newest observation; `None` to give up."""
 
 
 class ScriptedPolicy:
-    """Plays a list of actions, then gives up.
+    """Plays a list of actions, then stops.
 
     Args:
         actions: texts, `{"tool": ..., "arguments": ...}`, or `Action`s.
@@ -66,14 +93,10 @@ class ScriptedPolicy:
     def reset(self, task: Task, tools: Sequence[Tool], seed: int) -> None:
         self._next = 0
 
-    def act(self, observation: Observation) -> Decision:
-        """The next action of the list.
-
-        Raises:
-            PolicyError: the list is used up.
-        """
+    def act(self, observation: Observation) -> Decision | None:
+        """The next action of the list; `None` after the last."""
         if self._next >= len(self._actions):
-            raise PolicyError(f"The script is over after {len(self._actions)} actions.")
+            return None
         self._next += 1
         return Decision(self._actions[self._next - 1])
 
@@ -107,18 +130,14 @@ class HumanPolicy:
         for tool in tools:
             print(f"  {tool.name}: {tool.description}")
 
-    def act(self, observation: Observation) -> Decision:
-        """What the person typed.
-
-        Raises:
-            PolicyError: the input ended.
-        """
+    def act(self, observation: Observation) -> Decision | None:
+        """What the person typed; `None` at the end of the input."""
         print(f"\n{observation.text}")
         while True:
             print("> ", end="", flush=True)
             line = sys.stdin.readline()
             if not line:
-                raise PolicyError("The input ended before the episode did.")
+                return None
             line = line.strip()
             if line == "?":
                 print("\n".join(observation.data.get("admissible", ["(not listed by this env)"])))

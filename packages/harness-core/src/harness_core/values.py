@@ -171,6 +171,21 @@ class StepResult(_Replaceable):
 
 
 @frozen
+class Transition:
+    """The base env's side of the last step.
+
+    Args:
+        action: the action that the base env executed; `None` if a layer blocked it.
+        observation: what the base env said, before any layer rewrote it.
+        blocked: why the action was blocked; empty if it was not.
+    """
+
+    action: Action | None
+    observation: Observation
+    blocked: str = ""
+
+
+@frozen
 class EnvState:
     """The env as data, for hooks, designers and debuggers.
 

@@ -1,0 +1,221 @@
+"""`RolloutPool`: runs many episodes at once, the same ones at any worker count."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from types import TracebackType
+from typing import Self
+
+from attrs import frozen
+
+from harness_core.episode import Episode, Failure, run_episode
+from harness_core.errors import HarnessError
+from harness_core.policies import Policy, PolicySpec
+from harness_core.registry import registry
+from harness_core.rollout.remote import EnvProcess, Limits, RemoteEnv
+from harness_core.serial import digest_of, to_data
+from harness_core.spec import StackSpec
+from harness_core.store import RunStore
+from harness_core.values import JsonDict, Observation, Task
+
+
+@frozen
+class Unit:
+    """One episode to run. Everything that decides its course is in here.
+
+    Args:
+        stack: the env.
+        policy: the agent.
+        seed: of both.
+        max_steps: step budget.
+    """
+
+    stack: StackSpec
+    policy: PolicySpec
+    seed: int = 0
+    max_steps: int = 50
+
+    def to_dict(self) -> JsonDict:
+        """The JSON form."""
+        return {
+            "stack": self.stack.to_dict(),
+            "policy": to_data(self.policy),
+            "seed": self.seed,
+            "max_steps": self.max_steps,
+        }
+
+    @property
+    def key(self) -> str:
+        """Content hash: units with equal keys have equal episodes."""
+        return digest_of(self.to_dict())
+
+
+class RolloutPool:
+    """Worker processes for envs; policies are called from the threads of this process.
+
+    Args:
+        workers: processes, and episodes at a time.
+        limits: what takes longer is killed.
+        retries: further tries of an episode that infrastructure ended.
+        store: keeps every episode; units whose episode it has are not run again.
+        build_policy: makes the policy of a unit; by default the registered one.
+    """
+
+    def __init__(
+        self,
+        workers: int = 1,
+        *,
+        limits: Limits | None = None,
+        retries: int = 2,
+        store: RunStore | None = None,
+        build_policy: Callable[[PolicySpec], Policy] = PolicySpec.build,
+    ) -> None:
+        self._workers, self._retries, self._store = max(1, workers), retries, store
+        self._limits = limits or Limits()
+        self._build_policy = build_policy
+        self._idle: list[EnvProcess] = []
+        self._busy: set[EnvProcess] = set()
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+
+    def run(self, units: Iterable[Unit]) -> list[Episode]:
+        """The episodes of `units`, in order.
+
+        Raises:
+            HarnessError: what is the caller's to mend; what was finished is in the store.
+        """
+        wanted = list(units)
+        done = {unit.key: episode for unit, episode in self.stream(wanted)}
+        return [done[unit.key] for unit in wanted]
+
+    def stream(self, units: Iterable[Unit]) -> Iterator[tuple[Unit, Episode]]:
+        """Each unit with its episode as soon as it is there; stored ones first."""
+        waiting: dict[str, Unit] = {}
+        finished = failed = 0
+        for unit in units:
+            key = unit.key
+            known = self._store.episode(key) if self._store and key not in waiting else None
+            if known is None:
+                waiting.setdefault(key, unit)
+            else:
+                finished += 1
+                yield unit, known
+        for unit, episode in self._fresh(waiting):
+            finished += 1
+            failed += episode.failure is not None
+            yield unit, episode
+        registry().manager.hook.harness_run_finished(episodes=finished, failed=failed)
+
+    def _fresh(self, waiting: dict[str, Unit]) -> Iterator[tuple[Unit, Episode]]:
+        todo = deque(waiting.items())
+        results: queue.Queue[tuple[str, Episode | BaseException]] = queue.Queue()
+        self._stopped.clear()
+        threads = [
+            threading.Thread(target=self._work, args=(todo, results), daemon=True)
+            for _ in range(min(self._workers, len(todo)))
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in range(len(waiting)):
+                key, outcome = results.get()
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                if self._store:
+                    self._store.put_episode(key, waiting[key].to_dict(), outcome)
+                yield waiting[key], outcome
+        finally:
+            self._stopped.set()
+            todo.clear()
+            for process in self._take_busy():
+                process.kill()
+            for thread in threads:
+                thread.join()
+
+    def _work(
+        self,
+        todo: deque[tuple[str, Unit]],
+        results: queue.Queue[tuple[str, Episode | BaseException]],
+    ) -> None:
+        while not self._stopped.is_set():
+            try:
+                key, unit = todo.popleft()
+            except IndexError:
+                return
+            try:
+                results.put((key, self._play(unit)))
+            except BaseException as error:  # handed to the thread that waits for results
+                results.put((key, error))
+                return
+
+    def _play(self, unit: Unit) -> Episode:
+        hook = registry().manager.hook
+        hook.harness_episode_started(spec=unit.stack, seed=unit.seed)
+        for _ in range(self._retries + 1):
+            episode = self._try(unit)
+            failure = episode.failure
+            if failure is None or failure.fault != "infrastructure" or self._stopped.is_set():
+                break
+        hook.harness_episode_finished(episode=episode)
+        return episode
+
+    def _try(self, unit: Unit) -> Episode:
+        process = self._acquire()
+        try:
+            env = RemoteEnv(process, unit.stack, self._limits)
+            episode = run_episode(
+                env,
+                self._build_policy(unit.policy),
+                max_steps=unit.max_steps,
+                seed=unit.seed,
+                max_seconds=self._limits.episode,
+            )
+            with contextlib.suppress(HarnessError):  # a process that cannot close is not reused
+                env.close()
+            return episode
+        except HarnessError as error:
+            if error.fault == "caller":
+                raise
+            task = Task(unit.stack.task or "")
+            return Episode(task, unit.seed, Observation(), (), "failed", failure=Failure.of(error))
+        finally:
+            self._release(process)
+
+    def _acquire(self) -> EnvProcess:
+        with self._lock:
+            process = self._idle.pop() if self._idle else EnvProcess()
+            self._busy.add(process)
+            return process
+
+    def _release(self, process: EnvProcess) -> None:
+        with self._lock:
+            self._busy.discard(process)
+            if process.alive:
+                self._idle.append(process)
+
+    def _take_busy(self) -> list[EnvProcess]:
+        with self._lock:
+            return list(self._busy)
+
+    def close(self) -> None:
+        """Ends all worker processes. May be called twice."""
+        self._stopped.set()
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for process in idle:
+            process.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,215 @@
+"""An env in a process of its own, which can be killed when it hangs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from multiprocessing.connection import Connection
+from socket import socketpair
+from typing import Any
+
+from attrs import frozen
+
+from harness_core import errors
+from harness_core.env import ActionableEnv
+from harness_core.errors import EnvError, EnvTimeout, HarnessError
+from harness_core.registry import registered_modules
+from harness_core.spec import StackSpec
+from harness_core.values import (
+    Action,
+    EnvState,
+    JsonDict,
+    Observation,
+    ResetResult,
+    StepResult,
+    Task,
+    Tool,
+    Transition,
+    Verdict,
+)
+
+
+@frozen
+class Limits:
+    """Wall-clock limits in seconds; what exceeds one is killed.
+
+    Args:
+        reset: for `reset`, engine start included.
+        step: for `step` and every other call.
+        evaluate: for the verifier.
+        episode: for the whole episode, from reset to verdict.
+    """
+
+    reset: float = 300.0
+    step: float = 120.0
+    evaluate: float = 600.0
+    episode: float = 3600.0
+
+
+class EnvProcess:
+    """A worker process and the channel to it. Serves one env at a time, for one thread."""
+
+    def __init__(self) -> None:
+        self._tmp = tempfile.mkdtemp(prefix="harness-worker-")
+        ours, theirs = socketpair()
+        listened, held = os.pipe()
+        self._lifeline = held
+        try:
+            self._process = subprocess.Popen(
+                [
+                    *(sys.executable, "-m", "harness_core.rollout.worker"),
+                    *(str(theirs.fileno()), str(listened)),
+                ],
+                pass_fds=(theirs.fileno(), listened),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env={**os.environ, "TMPDIR": self._tmp, "PYTHONPATH": os.pathsep.join(sys.path)},
+                start_new_session=True,  # Ctrl-C is the parent's to handle
+            )
+        finally:
+            theirs.close()
+            os.close(listened)
+        self._connection: Connection[Any, Any] = Connection(ours.detach())
+        hello = {"plugins": registered_modules(), "tmp": self._tmp}
+        with contextlib.suppress(OSError):  # a worker that died at once is noticed by `call`
+            self._connection.send(hello)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process can take calls."""
+        return not self._connection.closed and self._process.poll() is None
+
+    def call(self, method: str, *arguments: Any, timeout: float) -> Any:
+        """The answer to one call.
+
+        Raises:
+            EnvTimeout: no answer within `timeout` seconds; the process is dead now.
+            EnvError: the process died, or the env raised a plain exception.
+            HarnessError: what the env raised.
+        """
+        try:
+            self._connection.send((method, arguments))
+            if not self._connection.poll(max(0.0, timeout)):
+                self.kill()
+                raise EnvTimeout(
+                    f"{method} did not return within {timeout:.3g} s; its process was killed. "
+                    "Raise the limit if the env is merely slow."
+                )
+            kind, value = self._connection.recv()
+        except (EOFError, OSError) as error:
+            self.kill()
+            code = self._process.returncode
+            raise EnvError(f"The env's process died during {method} (exit code {code}).") from error
+        if kind == "value":
+            return value
+        raise _rebuilt(*value)
+
+    def kill(self) -> None:
+        """Ends the process and everything it started, at once."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._free()
+
+    def close(self) -> None:
+        """Lets the process finish its own clean-up; kills it if it does not."""
+        if self.alive:
+            self._connection.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(timeout=10)
+        self.kill()
+
+    def _free(self) -> None:
+        self._connection.close()
+        if self._lifeline >= 0:
+            os.close(self._lifeline)
+            self._lifeline = -1
+        shutil.rmtree(self._tmp, ignore_errors=True)
+
+
+def _rebuilt(name: str, message: str, trace: str) -> HarnessError:
+    """The error that a worker reported. Only the message crosses, so no constructor runs."""
+    kind = getattr(errors, name, None)
+    if not (isinstance(kind, type) and issubclass(kind, HarnessError)):
+        kind, message = EnvError, f"{name}: {message}"
+    error = kind.__new__(kind)
+    Exception.__init__(error, message)
+    vars(error)["trace"] = trace
+    return error
+
+
+class RemoteEnv(ActionableEnv):
+    """The stack `spec`, built and run in `process`."""
+
+    def __init__(self, process: EnvProcess, spec: StackSpec, limits: Limits) -> None:
+        self._process, self._spec, self._limits = process, spec, limits
+        self._deadline = time.monotonic() + limits.episode
+        self._transition: Transition | None = None
+        for name, value in self._call("build", spec.to_dict(), limit=limits.reset).items():
+            setattr(self, name, value)
+
+    def _call(self, method: str, *arguments: Any, limit: float | None = None) -> Any:
+        limit = self._limits.step if limit is None else limit
+        left = self._deadline - time.monotonic()
+        return self._process.call(method, *arguments, timeout=min(limit, left))
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> ResetResult:
+        self._deadline = time.monotonic() + self._limits.episode
+        self._transition = None
+        chosen = dict(options) if options is not None else None
+        start: ResetResult = self._call("reset", seed, chosen, limit=self._limits.reset)
+        return start
+
+    def step(self, action: Action) -> StepResult:
+        response: StepResult
+        response, self._transition = self._call("step", action)
+        return response
+
+    def observe(self) -> Observation:
+        seen: Observation = self._call("observe")
+        return seen
+
+    def evaluate(self) -> Verdict:
+        verdict: Verdict = self._call("evaluate", limit=self._limits.evaluate)
+        return verdict
+
+    def get_env_state(self) -> EnvState:
+        state: EnvState = self._call("get_env_state")
+        return state
+
+    def save_state(self) -> JsonDict:
+        """Not the env's own state but a snapshot of the remote stack, for `restore`."""
+        raise errors.SpecError("A remote env is rebuilt from its spec; snapshot the stack locally.")
+
+    @classmethod
+    def from_state(cls, state: JsonDict) -> ActionableEnv:
+        raise errors.SpecError("A remote env is rebuilt from its spec; snapshot the stack locally.")
+
+    def tools(self) -> tuple[Tool, ...]:
+        tools: tuple[Tool, ...] = self._call("tools")
+        return tools
+
+    def list_tasks(self) -> Sequence[Task]:
+        tasks: Sequence[Task] = self._call("list_tasks")
+        return tasks
+
+    def last_transition(self) -> Transition | None:
+        return self._transition
+
+    def step_signal(self) -> float:
+        signal: float = self._call("step_signal")
+        return signal
+
+    def close(self) -> None:
+        """Closes the env; its process stays for the next one."""
+        if self._process.alive:
+            self._call("close")

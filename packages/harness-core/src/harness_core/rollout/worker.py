@@ -1,0 +1,94 @@
+"""The env's side of a rollout: a process that builds envs and answers calls on them.
+
+Started by `EnvProcess` as `python -m harness_core.rollout.worker FD LIFELINE`. Its messages are
+pickled: both ends are this package.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import threading
+import traceback
+from multiprocessing.connection import Connection
+from typing import Any
+
+from harness_core.env import ActionableEnv
+from harness_core.errors import HarnessError
+from harness_core.registry import register
+from harness_core.spec import StackSpec
+
+
+def main(channel: int, lifeline: int) -> None:
+    """Answers calls until the other end closes the channel."""
+    connection: Connection[Any, Any] = Connection(channel)
+    hello = connection.recv()
+    threading.Thread(target=_die_with_parent, args=(lifeline, hello["tmp"]), daemon=True).start()
+    served = _Served()
+    try:
+        for module in hello["plugins"]:
+            register(module)
+        while True:
+            method, arguments = connection.recv()
+            connection.send(_answer(served, method, arguments))
+    except EOFError:
+        pass
+    finally:
+        served.close()
+
+
+def _die_with_parent(lifeline: int, tmp: str) -> None:
+    os.read(lifeline, 1)  # returns when the parent is gone, however it went
+    shutil.rmtree(tmp, ignore_errors=True)
+    os._exit(1)
+
+
+def _answer(served: _Served, method: str, arguments: tuple[Any, ...]) -> tuple[str, Any]:
+    try:
+        return "value", getattr(served, method)(*arguments)
+    except HarnessError as error:
+        return "error", (type(error).__name__, str(error), traceback.format_exc())
+    except Exception as error:
+        told = f"{method} raised {type(error).__name__}: {error}"
+        return "error", ("EnvError", told, traceback.format_exc())
+
+
+class _Served:
+    """The calls that a worker answers; `build` first, the rest on the env it built."""
+
+    def __init__(self) -> None:
+        self._env: ActionableEnv | None = None
+
+    def build(self, stack: dict[str, Any]) -> dict[str, Any]:
+        self.close()
+        env = self._env = StackSpec.from_dict(stack).build()
+        return {
+            "snapshots": env.snapshots,
+            "verifier_cost": env.verifier_cost,
+            "reversible_endings": env.reversible_endings,
+        }
+
+    def step(self, action: Any) -> tuple[Any, Any]:
+        env = self.env
+        return env.step(action), env.last_transition()
+
+    def reset(self, seed: int | None, options: dict[str, Any] | None) -> Any:
+        return self.env.reset(seed=seed, options=options)
+
+    @property
+    def env(self) -> ActionableEnv:
+        assert self._env is not None, "build comes first"
+        return self._env
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.env, name)
+
+    def close(self) -> None:
+        env, self._env = self._env, None
+        if env is not None:
+            env.close()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,185 @@
+"""The run store: one SQLite file (WAL) per run.
+
+Every unit of work has a content key, so an interrupted run resumes where it stopped. A record
+is on disk when `put_*` returns, and survives `kill -9`.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from harness_core.episode import Episode
+from harness_core.errors import StoreError
+from harness_core.serial import canonical, from_data, to_data
+from harness_core.values import JsonDict
+
+SCHEMA = 1
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS episodes (
+    key TEXT PRIMARY KEY, task TEXT, seed INTEGER, policy TEXT, success INTEGER, fault TEXT,
+    steps INTEGER, seconds REAL, unit TEXT NOT NULL, body BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS records (
+    kind TEXT, key TEXT, body TEXT NOT NULL, PRIMARY KEY (kind, key)
+) WITHOUT ROWID;
+"""
+
+
+class RunStore:
+    """Episodes, and named records such as candidates and decisions, by content key.
+
+    Safe for threads of one process, and for several processes on one file.
+
+    Args:
+        path: the file; made with its folder if it is not there.
+
+    Raises:
+        StoreError: the file is no run store, is damaged, or is of a newer schema.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self._lock = threading.Lock()
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"Cannot make the folder of {self.path}: {error}.") from error
+        with self._guard():
+            self._db = sqlite3.connect(self.path, timeout=60, check_same_thread=False)
+        try:
+            with self._guard():
+                self._open()
+        except StoreError:
+            self._db.close()
+            raise
+
+    def _open(self) -> None:
+        self._db.isolation_level = None  # every statement is its own transaction
+        self._db.execute("PRAGMA journal_mode=WAL")
+        self._db.execute("PRAGMA synchronous=NORMAL")
+        found = self._db.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if found != "ok":
+            raise sqlite3.DatabaseError(found)
+        self._db.executescript(_TABLES)
+        schema = int(self.meta("schema", str(SCHEMA)))
+        if schema > SCHEMA:
+            raise StoreError(
+                f"{self.path} has schema {schema}; this version reads up to {SCHEMA}. "
+                "Upgrade harness-core."
+            )
+        self._write("INSERT OR IGNORE INTO meta VALUES (?, ?)", "schema", str(SCHEMA))
+
+    @contextmanager
+    def _guard(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._told(error) from error
+
+    def _told(self, error: sqlite3.Error) -> StoreError:
+        told = str(error)
+        if "full" in told or "disk I/O" in told:
+            return StoreError(
+                f"No space to write {self.path} ({told}). All that was written before is safe: "
+                "free some space and run the same command again."
+            )
+        if isinstance(error, sqlite3.OperationalError):
+            return StoreError(f"Cannot use {self.path}: {told}.")
+        return StoreError(
+            f"{self.path} is damaged or no run store ({told}). It was left as it is: rescue it "
+            f"with `sqlite3 {self.path} .recover`, or move it aside and run again."
+        )
+
+    def _write(self, statement: str, *values: Any) -> None:
+        with self._lock, self._guard():
+            self._db.execute(statement, values)
+
+    def _read(self, statement: str, *values: Any) -> list[Any]:
+        with self._lock, self._guard():
+            return self._db.execute(statement, values).fetchall()
+
+    def meta(self, name: str, default: str = "") -> str:
+        """A named text about the run."""
+        rows = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchall()
+        return str(rows[0][0]) if rows else default
+
+    def set_meta(self, name: str, value: str) -> None:
+        """Writes a named text about the run."""
+        self._write("INSERT OR REPLACE INTO meta VALUES (?, ?)", name, value)
+
+    def put_episode(self, key: str, unit: JsonDict, episode: Episode) -> None:
+        """Keeps the episode of a unit. An infrastructure failure is replaced by a later try."""
+        body = zlib.compress(canonical(to_data(episode)).encode(), 1)
+        failure = episode.failure
+        self._write(
+            "INSERT OR REPLACE INTO episodes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            key,
+            episode.task.id,
+            episode.seed,
+            unit["policy"]["id"],
+            episode.success,
+            failure.fault if failure else None,
+            len(episode.steps),
+            episode.seconds,
+            canonical(unit),
+            body,
+        )
+
+    def episode(self, key: str) -> Episode | None:
+        """The episode of a unit; `None` if there is none or infrastructure ended it."""
+        rows = self._read(
+            "SELECT body FROM episodes WHERE key = ? AND fault IS NOT 'infrastructure'", key
+        )
+        return self._unpack(rows[0][0]) if rows else None
+
+    def episodes(self) -> Iterator[tuple[JsonDict, Episode]]:
+        """All units with their episodes, ordered by key."""
+        for (key,) in self._read("SELECT key FROM episodes ORDER BY key"):
+            unit, body = self._read("SELECT unit, body FROM episodes WHERE key = ?", key)[0]
+            yield json.loads(unit), self._unpack(body)
+
+    def _unpack(self, body: bytes) -> Episode:
+        try:
+            return from_data(json.loads(zlib.decompress(body)), Episode)
+        except (zlib.error, ValueError) as error:
+            raise StoreError(f"{self.path} holds a damaged episode: {error}.") from error
+
+    def put_record(self, kind: str, key: str, data: object) -> None:
+        """Keeps JSON data under a kind and a content key."""
+        text = canonical(to_data(data))
+        self._write("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", kind, key, text)
+
+    def record(self, kind: str, key: str) -> Any:
+        """The data kept under a kind and key; `None` if there is none."""
+        rows = self._read("SELECT body FROM records WHERE kind = ? AND key = ?", kind, key)
+        return json.loads(rows[0][0]) if rows else None
+
+    def records(self, kind: str) -> list[Any]:
+        """All data of a kind, ordered by key."""
+        rows = self._read("SELECT body FROM records WHERE kind = ? ORDER BY key", kind)
+        return [json.loads(body) for (body,) in rows]
+
+    def close(self) -> None:
+        """Closes the file. May be called twice."""
+        self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
