@@ -15,7 +15,8 @@ from attrs import field, frozen
 from attrs.converters import optional
 
 from harness_core.component import Component
-from harness_core.contract import ClassHooks, Contract, SourceContract, SourceHooks, StateView
+from harness_core.contract import Contract, SourceContract, StateView
+from harness_core.contract_layer import Hooks, open_hooks
 from harness_core.env import ActionableEnv
 from harness_core.errors import ChainError
 from harness_core.layer import Judged, Layer, close_all
@@ -134,7 +135,7 @@ class ChainLayer(Layer):
         self._active = 0
         self._seed: int | None = None
         self._view = RouteView(self.get_env_state)
-        self._hooks: ClassHooks | SourceHooks | None = None
+        self._hooks: Hooks | None = None
         envs = [segment.env for segment in self._segments]
         self.snapshots = "live" if all(env.snapshots == "live" for env in envs) else "episode"
         self.verifier_cost = (
@@ -176,10 +177,10 @@ class ChainLayer(Layer):
             following = self._active + 1
             return response, following if ended and following < len(self._segments) else None
         self._view.switch = None
-        answer = self._hooks.after(action, response)
-        target = self._view.switch
-        if isinstance(self._hooks, SourceHooks):
-            target = self._hooks.switch
+        self._view.forget()
+        answer = self._hooks.after(action, response, self._view)
+        session = self._hooks.session
+        target = session.switch if session else self._view.switch
         if target is None or (target == self._active and not ended):
             return answer.replace(terminated=response.terminated), None
         if target not in range(len(self._segments)) or self._segments[target].ended:
@@ -229,13 +230,8 @@ class ChainLayer(Layer):
         self.close_route()
         self._view.extras = extras
         route = self.component.route
-        if isinstance(route, Contract):
-            self._hooks = ClassHooks(route, self._view)
-        elif isinstance(route, SourceContract):
-            session = route.open_session(route=True)
-            self._hooks = SourceHooks(session, self._view)
-            if extras:
-                session.load_extras(extras)
+        if isinstance(route, Contract | SourceContract):
+            self._hooks = open_hooks(route, self._view, route=True)
 
     def close_route(self) -> None:
         """Frees what runs the route."""

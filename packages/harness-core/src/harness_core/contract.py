@@ -7,26 +7,16 @@ A contract holds neither the env nor a reward nor a verdict, so it can change no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
 from harness_core.component import Component
 from harness_core.env import ActionableEnv
-from harness_core.errors import ContractError, HarnessError
 from harness_core.layer import Layer
 from harness_core.registry import helper_source
-from harness_core.values import (
-    Action,
-    Blocked,
-    EnvState,
-    JsonDict,
-    Observation,
-    ResetResult,
-    StepResult,
-    Transition,
-)
+from harness_core.values import Action, Blocked, EnvState, JsonDict, Observation, StepResult
 
 if TYPE_CHECKING:
     from harness_core.sandbox import ContractSession
@@ -77,6 +67,8 @@ class Contract(Component):
     """
 
     def __call__(self, env: ActionableEnv) -> Layer:
+        from harness_core.contract_layer import ContractLayer
+
         return ContractLayer(env, self)
 
     @staticmethod
@@ -125,6 +117,8 @@ class SourceContract(Component):
         check_source(source)
 
     def __call__(self, env: ActionableEnv) -> Layer:
+        from harness_core.contract_layer import ContractLayer
+
         return ContractLayer(env, self)
 
     def open_session(self, *, route: bool = False) -> ContractSession:
@@ -133,218 +127,3 @@ class SourceContract(Component):
 
         lent = helper_source(self.helpers) if self.helpers else ""
         return ContractSession(self.source, helpers=lent, route=route)
-
-
-class Hooks(Protocol):
-    """The hooks as the layer calls them, wherever they run."""
-
-    def before(self, action: Action) -> Action | Blocked:
-        """f_A."""
-
-    def after(self, action: Action, response: StepResult) -> StepResult:
-        """f_T, then f_O on its observation."""
-
-    def show(self, observation: Observation) -> Observation:
-        """f_O."""
-
-    def save(self) -> JsonDict:
-        """The extras."""
-
-    def close(self) -> None:
-        """Frees what runs the hooks."""
-
-
-class ClassHooks:
-    """The hooks of a Python class, called in this process."""
-
-    __slots__ = ("_contract", "_filter_action", "_filter_observation", "_modify_transition", "view")
-
-    def __init__(self, contract: Contract, view: StateView) -> None:
-        self._contract = contract
-        self._filter_action = contract.filter_action
-        self._modify_transition = contract.modify_transition
-        self._filter_observation = contract.filter_observation
-        self.view = view
-
-    def before(self, action: Action) -> Action | Blocked:
-        view = self.view
-        view._built = None
-        try:
-            allowed = self._filter_action(action, view)
-        except Exception as error:
-            raise self._raised("filter_action", error) from error
-        if allowed is not action and not isinstance(allowed, Action | Blocked):
-            raise self._returned("filter_action", "an Action or Blocked", allowed)
-        return allowed
-
-    def after(self, action: Action, response: StepResult) -> StepResult:
-        view = self.view
-        view._built = None
-        try:
-            answer = self._modify_transition(action, response, view)
-        except Exception as error:
-            raise self._raised("modify_transition", error) from error
-        if answer is not response and not isinstance(answer, StepResult):
-            raise self._returned("modify_transition", "a StepResult", answer)
-        observation = answer.observation
-        shown = self._show(observation)
-        return answer if shown is observation else answer.replace(observation=shown)
-
-    def show(self, observation: Observation) -> Observation:
-        self.view._built = None
-        return self._show(observation)
-
-    def _show(self, observation: Observation) -> Observation:
-        try:
-            shown = self._filter_observation(observation, self.view)
-        except Exception as error:
-            raise self._raised("filter_observation", error) from error
-        if shown is not observation and not isinstance(shown, Observation):
-            raise self._returned("filter_observation", "an Observation", shown)
-        return shown
-
-    def save(self) -> JsonDict:
-        return dict(self.view.extras)
-
-    def close(self) -> None:
-        """Nothing to free."""
-
-    def _raised(self, hook: str, error: Exception) -> HarnessError:
-        if isinstance(error, HarnessError):
-            return error
-        name = type(self._contract).__name__
-        return ContractError(f"{name}.{hook} raised {type(error).__name__}: {error}")
-
-    def _returned(self, hook: str, wanted: str, got: object) -> ContractError:
-        name = type(self._contract).__name__
-        return ContractError(f"{name}.{hook} must return {wanted}, not {type(got).__name__}.")
-
-
-class SourceHooks:
-    """The hooks of a source text, called in its sandboxed worker."""
-
-    def __init__(self, session: ContractSession, view: StateView) -> None:
-        self._session = session
-        self._view = view
-        self._filters = "filter_action" in session.hooks
-        self._rewrites = bool(session.hooks & {"modify_transition", "filter_observation"})
-        self._shows = "filter_observation" in session.hooks
-
-    def before(self, action: Action) -> Action | Blocked:
-        self._view.forget()
-        return self._session.filter_action(action, self._view.now) if self._filters else action
-
-    def after(self, action: Action, response: StepResult) -> StepResult:
-        self._view.forget()
-        if not self._rewrites:
-            return response
-        return self._session.after(action, response, self._view.now)
-
-    def show(self, observation: Observation) -> Observation:
-        self._view.forget()
-        if not self._shows:
-            return observation
-        return self._session.filter_observation(observation, self._view.now)
-
-    @property
-    def switch(self) -> int | None:
-        """The segment that a route's last `modify_transition` switched to."""
-        return self._session.switch
-
-    def save(self) -> JsonDict:
-        return self._session.save_extras()
-
-    def close(self) -> None:
-        self._session.close()
-
-
-class ContractLayer(Layer):
-    """Runs the hooks of one contract for one episode at a time."""
-
-    component: Contract | SourceContract
-
-    def __init__(self, inner: ActionableEnv, component: Contract | SourceContract) -> None:
-        super().__init__(inner, component)
-        self._view = StateView(inner.get_env_state)
-        self._inner_step = inner.step
-        self._hooks: Hooks | None = None
-        self._executed: Action | None = None
-        self._raw: Observation | None = None
-        self._blocked = ""
-
-    def _start(self, extras: JsonDict) -> Hooks:
-        self.close_layer()
-        self._view.extras = extras
-        if isinstance(self.component, Contract):
-            self._hooks = ClassHooks(self.component, self._view)
-        else:
-            session = self.component.open_session()
-            self._hooks = SourceHooks(session, self._view)
-            if extras:
-                session.load_extras(extras)
-        return self._hooks
-
-    @property
-    def _running(self) -> Hooks:
-        if self._hooks is None:
-            raise ContractError("No episode is running: call reset() first.")
-        return self._hooks
-
-    def reset(
-        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
-    ) -> ResetResult:
-        start = self.inner.reset(seed=seed, options=options)
-        self._executed = self._raw = None
-        shown = self._start({}).show(start.observation)
-        return start if shown is start.observation else start.replace(observation=shown)
-
-    def step(self, action: Action) -> StepResult:
-        hooks = self._hooks or self._running
-        allowed = hooks.before(action)
-        if isinstance(allowed, Blocked):
-            return self._block(allowed.reason)
-        response = self._inner_step(allowed)
-        self._executed = allowed
-        self._raw = response.observation
-        answer = hooks.after(allowed, response)
-        if answer is not response:
-            self._check_ending(response, answer)
-        return answer
-
-    def _block(self, reason: str) -> StepResult:
-        raw = self.inner.observe()
-        self._executed, self._raw, self._blocked = None, raw, reason
-        shown = self._running.show(raw)
-        text = f"{reason}\n\n{shown.text}" if shown.text else reason
-        return StepResult(shown.replace(text=text), info={"blocked": reason})
-
-    def _check_ending(self, response: StepResult, answer: StepResult) -> None:
-        if response.truncated and not answer.truncated:
-            raise ContractError("modify_transition undid a truncation; an env's limit is final.")
-        undone = response.terminated and not answer.terminated
-        if undone and not self.reversible_endings:
-            raise ContractError(
-                "modify_transition turned an ending into a continuation, but this env's endings "
-                "are final (reversible_endings is False). Refuse the action in filter_action."
-            )
-
-    def observe(self) -> Observation:
-        return self._running.show(self.inner.observe())
-
-    def last_transition(self) -> Transition | None:
-        if self._raw is None:
-            return None
-        if self._executed is None:
-            return Transition(None, self._raw, self._blocked)
-        return super().last_transition() or Transition(self._executed, self._raw)
-
-    def save_layer(self) -> JsonDict:
-        return {"extras": self._running.save()}
-
-    def load_layer(self, state: JsonDict) -> None:
-        self._start(state["extras"])
-
-    def close_layer(self) -> None:
-        hooks, self._hooks = self._hooks, None
-        if hooks is not None:
-            hooks.close()

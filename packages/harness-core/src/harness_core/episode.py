@@ -177,8 +177,8 @@ class _Recorder:
         return "budget"
 
     def _step(self, decision: Decision, policy_seconds: float) -> StepResult:
-        if not isinstance(decision, Decision):
-            raise PolicyError(f"A policy answers with a Decision, not {decision!r}.")
+        if not isinstance(decision, Decision) or not isinstance(decision.action, Action):
+            raise PolicyError(f"A policy answers with Decision(Action(...)), not {decision!r}.")
         began = time.monotonic()
         invalid = ""
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from harness_core.errors import StoreError
@@ -30,6 +31,8 @@ def export_jsonl(store: RunStore, path: Path) -> int:
                 count += 1
         os.replace(part, path)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise StoreError(f"Cannot write {path}: {error}. The run itself is untouched.") from error
+    finally:
+        with suppress(OSError):
+            part.unlink()
     return count

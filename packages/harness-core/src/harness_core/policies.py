@@ -87,6 +87,8 @@ class ScriptedPolicy:
     """
 
     def __init__(self, actions: Iterable[Action | str | Mapping[str, Any]]) -> None:
+        if isinstance(actions, str):
+            raise InvalidAction(f"A script is a list of actions, not one text: [{actions!r}]")
         self._actions = [Action.of(action) for action in actions]
         self._next = 0
 

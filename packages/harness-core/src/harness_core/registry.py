@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 from harness_core import hookspecs
 from harness_core.errors import MissingExtraError, RegistrationError, SpecError, UnknownIdError
 from harness_core.hookspecs import KINDS, Entry
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 BUILT_IN = {f"harness-{name}" for name in ("core", "bridges", "rigger", "skills", "bpe", "rl")}
 
@@ -31,6 +33,8 @@ class Registry:
         self.manager = pluggy.PluginManager("harness")
         self.manager.add_hookspecs(hookspecs)
         self.broken: dict[str, str] = {}
+        from importlib.metadata import entry_points  # slow to import, and only needed here
+
         for point in sorted(entry_points(group="harness"), key=lambda point: point.name):
             if allow is None or point.name in allow or _is_built_in(point):
                 self._load_point(point)

@@ -9,17 +9,15 @@ import hashlib
 import json
 from collections.abc import Callable
 from functools import cache
-from typing import Any, TypeVar, cast
-
-from cattrs import transform_error
-from cattrs.errors import BaseValidationError
-from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn
-from cattrs.preconf.json import JsonConverter, make_converter
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from harness_core.component import Component
 from harness_core.errors import HarnessError, SpecError
 from harness_core.registry import id_of, load
 from harness_core.values import Action, JsonDict
+
+if TYPE_CHECKING:
+    from cattrs.preconf.json import JsonConverter
 
 T = TypeVar("T")
 
@@ -38,14 +36,10 @@ def from_data(data: object, kind: type[T]) -> T:
 
     Raises:
         SpecError: naming every field that does not fit.
+        HarnessError: what a value's own checks say.
     """
-    try:
+    with _Explained(kind.__name__):
         return _converter().structure(data, kind)
-    except BaseValidationError as error:
-        told = "; ".join(transform_error(error, path=kind.__name__))
-        raise SpecError(f"This is no {kind.__name__}: {told}.") from error
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
-        raise SpecError(f"This is no {kind.__name__}: {error}") from error
 
 
 def canonical(data: object) -> str:
@@ -62,6 +56,8 @@ def digest_of(data: object) -> str:
 
 @cache
 def _converter() -> JsonConverter:
+    from cattrs.preconf.json import make_converter  # a third of this package's import time
+
     converter = make_converter(forbid_extra_keys=True)
     converter.register_structure_hook(Action, lambda data, _: Action.of(data))
     converter.register_structure_hook(Component, lambda data, _: _read_component(data))
@@ -78,11 +74,15 @@ def _is_component(kind: object) -> bool:
 
 @cache
 def _writer(kind: type[Component]) -> Callable[[Component], JsonDict]:
+    from cattrs.gen import make_dict_unstructure_fn
+
     return make_dict_unstructure_fn(kind, _converter())
 
 
 @cache
 def _reader(kind: type[Component]) -> Callable[[JsonDict, Any], Component]:
+    from cattrs.gen import make_dict_structure_fn
+
     return cast(
         Callable[[JsonDict, Any], Component],
         make_dict_structure_fn(kind, _converter(), _cattrs_forbid_extra_keys=True),
@@ -99,16 +99,34 @@ def _read_component(data: object) -> Component:
         raise SpecError(f'A component is written as {{"type": id, ...}}, not {data!r}.')
     fields = {name: value for name, value in data.items() if name != "type"}
     kind = load("component", data["type"])
-    try:
+    with _Explained(f"component {data['type']!r}"):
         return _reader(kind)(fields, kind)
-    except BaseValidationError as error:
+
+
+class _Explained:
+    """Turns what cattrs raises into one `SpecError`, or into the value's own error inside it."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None or isinstance(error, HarnessError):
+            return
         _reraise_own(error)
-        told = "; ".join(transform_error(error, path=data["type"]))
-        raise SpecError(f"Component {data['type']!r} does not fit: {told}.") from error
+        from cattrs import transform_error
+        from cattrs.errors import BaseValidationError
+
+        if isinstance(error, BaseValidationError):
+            told = "; ".join(transform_error(error, path="it"))
+            raise SpecError(f"This is no {self._what}: {told}.") from error
+        if isinstance(error, TypeError | ValueError | KeyError | AttributeError):
+            raise SpecError(f"This is no {self._what}: {error}.") from error
 
 
 def _reraise_own(error: BaseException) -> None:
-    """Raises the framework's own error inside `error`, if there is one: it says more."""
     if isinstance(error, HarnessError):
         raise error
     for inner in getattr(error, "exceptions", ()):

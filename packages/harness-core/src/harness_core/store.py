@@ -70,9 +70,12 @@ class RunStore:
         found = self._db.execute("PRAGMA quick_check(1)").fetchone()[0]
         if found != "ok":
             raise sqlite3.DatabaseError(found)
+        tables = {name for (name,) in self._read("SELECT name FROM sqlite_master")}
+        if tables and "meta" not in tables:
+            raise sqlite3.DatabaseError("its tables are another program's")
         self._db.executescript(_TABLES)
-        schema = int(self.meta("schema", str(SCHEMA)))
-        if schema > SCHEMA:
+        schema = self.meta("schema", str(SCHEMA))
+        if not schema.isdecimal() or int(schema) > SCHEMA:
             raise StoreError(
                 f"{self.path} has schema {schema}; this version reads up to {SCHEMA}. "
                 "Upgrade harness-core."
@@ -110,7 +113,7 @@ class RunStore:
 
     def meta(self, name: str, default: str = "") -> str:
         """A named text about the run."""
-        rows = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchall()
+        rows = self._read("SELECT value FROM meta WHERE name = ?", name)
         return str(rows[0][0]) if rows else default
 
     def set_meta(self, name: str, value: str) -> None:

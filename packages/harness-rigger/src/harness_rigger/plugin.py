@@ -1,1 +1,38 @@
 """What harness-rigger registers."""
+
+from __future__ import annotations
+
+from harness_core.hookspecs import Entry, hookimpl
+
+
+@hookimpl
+def harness_components() -> list[Entry]:
+    """Contracts with a magnitude."""
+    module = "harness_rigger.search.contracts"
+    return [
+        Entry("long-way", "moves arrive only when repeated", f"{module}:LongWay"),
+        Entry("first-sentences", "shortens observations", f"{module}:FirstSentences"),
+        Entry(
+            "withhold-admissible",
+            "leaves out lists of admissible actions",
+            f"{module}:WithholdAdmissible",
+        ),
+    ]
+
+
+@hookimpl
+def harness_objectives() -> list[Entry]:
+    """Target bands."""
+    module = "harness_rigger.objectives"
+    return [
+        Entry("success-band", "success rate in a band", f"{module}:SuccessBand"),
+        Entry("step-band", "mean steps of successes in a band", f"{module}:StepBand"),
+    ]
+
+
+@hookimpl
+def harness_strategies() -> list[Entry]:
+    """Writers of candidates."""
+    return [
+        Entry("search", "component families, no model", "harness_rigger.search:SearchStrategy"),
+    ]

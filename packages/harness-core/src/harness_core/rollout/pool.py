@@ -12,8 +12,9 @@ from typing import Self
 
 from attrs import frozen
 
+from harness_core.env import ActionableEnv
 from harness_core.episode import Episode, Failure, run_episode
-from harness_core.errors import HarnessError
+from harness_core.errors import EnvError, HarnessError
 from harness_core.policies import Policy, PolicySpec
 from harness_core.registry import registry
 from harness_core.rollout.remote import EnvProcess, Limits, RemoteEnv
@@ -79,6 +80,7 @@ class RolloutPool:
         self._build_policy = build_policy
         self._idle: list[EnvProcess] = []
         self._busy: set[EnvProcess] = set()
+        self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
         self._stopped = threading.Event()
 
@@ -103,6 +105,7 @@ class RolloutPool:
                 waiting.setdefault(key, unit)
             else:
                 finished += 1
+                failed += known.failure is not None
                 yield unit, known
         for unit, episode in self._fresh(waiting):
             finished += 1
@@ -110,31 +113,56 @@ class RolloutPool:
             yield unit, episode
         registry().manager.hook.harness_run_finished(episodes=finished, failed=failed)
 
+    @contextlib.contextmanager
+    def borrow(self, stack: StackSpec) -> Iterator[ActionableEnv]:
+        """`stack`, live in a worker, for as long as the `with` block lasts.
+
+        Raises:
+            HarnessError: the stack cannot be built.
+        """
+        with self._process() as process:
+            env = RemoteEnv(process, stack, self._limits)
+            yield env
+            env.close()
+
     def _fresh(self, waiting: dict[str, Unit]) -> Iterator[tuple[Unit, Episode]]:
         todo = deque(waiting.items())
         results: queue.Queue[tuple[str, Episode | BaseException]] = queue.Queue()
-        self._stopped.clear()
-        threads = [
-            threading.Thread(target=self._work, args=(todo, results), daemon=True)
-            for _ in range(min(self._workers, len(todo)))
-        ]
-        for thread in threads:
-            thread.start()
         try:
+            for _ in range(min(self._workers, len(todo))):
+                thread = threading.Thread(target=self._work, args=(todo, results), daemon=True)
+                self._threads.append(thread)
+                thread.start()
             for _ in range(len(waiting)):
                 key, outcome = results.get()
                 if isinstance(outcome, BaseException):
                     raise outcome
-                if self._store:
-                    self._store.put_episode(key, waiting[key].to_dict(), outcome)
-                yield waiting[key], outcome
+                yield waiting[key], self._kept(key, waiting[key], outcome)
         finally:
-            self._stopped.set()
-            todo.clear()
-            for process in self._take_busy():
-                process.kill()
-            for thread in threads:
+            self._halt()
+
+    def _halt(self) -> None:
+        """Ends what is running now, and waits for it."""
+        self._stopped.set()
+        with self._lock:
+            for process in self._busy:
+                process.interrupt()
+        while self._threads:
+            thread = self._threads.pop()
+            if thread.ident is not None:  # else the interruption came before it started
                 thread.join()
+        self._stopped.clear()
+
+    def _kept(self, key: str, unit: Unit, episode: Episode) -> Episode:
+        """`episode`, on disk; a failed one in its place if it holds what JSON cannot."""
+        if self._store is None:
+            return episode
+        try:
+            self._store.put_episode(key, unit.to_dict(), episode)
+        except (TypeError, ValueError) as error:
+            episode = _failed(unit, EnvError(f"The episode holds what JSON cannot: {error}."))
+            self._store.put_episode(key, unit.to_dict(), episode)
+        return episode
 
     def _work(
         self,
@@ -164,46 +192,44 @@ class RolloutPool:
         return episode
 
     def _try(self, unit: Unit) -> Episode:
-        process = self._acquire()
         try:
-            env = RemoteEnv(process, unit.stack, self._limits)
-            episode = run_episode(
-                env,
-                self._build_policy(unit.policy),
-                max_steps=unit.max_steps,
-                seed=unit.seed,
-                max_seconds=self._limits.episode,
-            )
-            with contextlib.suppress(HarnessError):  # a process that cannot close is not reused
-                env.close()
-            return episode
+            with self._process() as process:
+                env = RemoteEnv(process, unit.stack, self._limits)
+                episode = run_episode(
+                    env,
+                    self._build_policy(unit.policy),
+                    max_steps=unit.max_steps,
+                    seed=unit.seed,
+                    max_seconds=self._limits.episode,
+                )
+                with contextlib.suppress(HarnessError):  # one that cannot close is not reused
+                    env.close()
+                return episode
         except HarnessError as error:
             if error.fault == "caller":
                 raise
-            task = Task(unit.stack.task or "")
-            return Episode(task, unit.seed, Observation(), (), "failed", failure=Failure.of(error))
-        finally:
-            self._release(process)
+            return _failed(unit, error)
 
-    def _acquire(self) -> EnvProcess:
+    @contextlib.contextmanager
+    def _process(self) -> Iterator[EnvProcess]:
         with self._lock:
+            if self._stopped.is_set():
+                raise EnvError("The run was stopped.")
             process = self._idle.pop() if self._idle else EnvProcess()
             self._busy.add(process)
-            return process
-
-    def _release(self, process: EnvProcess) -> None:
-        with self._lock:
-            self._busy.discard(process)
-            if process.alive:
-                self._idle.append(process)
-
-    def _take_busy(self) -> list[EnvProcess]:
-        with self._lock:
-            return list(self._busy)
+        try:
+            yield process
+        finally:
+            with self._lock:
+                self._busy.discard(process)
+                if process.alive:
+                    self._idle.append(process)
+                else:
+                    process.kill()
 
     def close(self) -> None:
-        """Ends all worker processes. May be called twice."""
-        self._stopped.set()
+        """Ends all worker processes, busy ones too. May be called twice."""
+        self._halt()
         with self._lock:
             idle, self._idle = self._idle, []
         for process in idle:
@@ -219,3 +245,8 @@ class RolloutPool:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _failed(unit: Unit, error: HarnessError) -> Episode:
+    task = Task(unit.stack.task or "")
+    return Episode(task, unit.seed, Observation(), (), "failed", failure=Failure.of(error))

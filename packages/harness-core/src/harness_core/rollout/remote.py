@@ -57,6 +57,17 @@ class EnvProcess:
     """A worker process and the channel to it. Serves one env at a time, for one thread."""
 
     def __init__(self) -> None:
+        self._tmp, self._lifeline = "", -1
+        try:
+            self._start()
+        except OSError as error:
+            self._free_files()
+            raise EnvError(
+                f"No worker process can be started: {error}. Free some space or memory, or run "
+                "fewer workers."
+            ) from error
+
+    def _start(self) -> None:
         self._tmp = tempfile.mkdtemp(prefix="harness-worker-")
         ours, theirs = socketpair()
         listened, held = os.pipe()
@@ -77,9 +88,8 @@ class EnvProcess:
             theirs.close()
             os.close(listened)
         self._connection: Connection[Any, Any] = Connection(ours.detach())
-        hello = {"plugins": registered_modules(), "tmp": self._tmp}
         with contextlib.suppress(OSError):  # a worker that died at once is noticed by `call`
-            self._connection.send(hello)
+            self._connection.send(registered_modules())
 
     @property
     def alive(self) -> bool:
@@ -111,10 +121,14 @@ class EnvProcess:
             return value
         raise _rebuilt(*value)
 
-    def kill(self) -> None:
-        """Ends the process and everything it started, at once."""
+    def interrupt(self) -> None:
+        """Ends the process and everything it started; the thread that uses it frees it."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
+
+    def kill(self) -> None:
+        """Ends the process and everything it started, at once. May be called twice."""
+        self.interrupt()
         self._process.wait()
         self._free()
 
@@ -128,6 +142,9 @@ class EnvProcess:
 
     def _free(self) -> None:
         self._connection.close()
+        self._free_files()
+
+    def _free_files(self) -> None:
         if self._lifeline >= 0:
             os.close(self._lifeline)
             self._lifeline = -1

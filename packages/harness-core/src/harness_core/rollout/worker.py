@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 import threading
 import traceback
@@ -23,11 +24,11 @@ from harness_core.spec import StackSpec
 def main(channel: int, lifeline: int) -> None:
     """Answers calls until the other end closes the channel."""
     connection: Connection[Any, Any] = Connection(channel)
-    hello = connection.recv()
-    threading.Thread(target=_die_with_parent, args=(lifeline, hello["tmp"]), daemon=True).start()
+    tmp = os.environ["TMPDIR"]
+    threading.Thread(target=_die_with_parent, args=(lifeline, tmp), daemon=True).start()
     served = _Served()
     try:
-        for module in hello["plugins"]:
+        for module in connection.recv():
             register(module)
         while True:
             method, arguments = connection.recv()
@@ -36,12 +37,13 @@ def main(channel: int, lifeline: int) -> None:
         pass
     finally:
         served.close()
+        shutil.rmtree(tmp, ignore_errors=True)
 
 
 def _die_with_parent(lifeline: int, tmp: str) -> None:
     os.read(lifeline, 1)  # returns when the parent is gone, however it went
     shutil.rmtree(tmp, ignore_errors=True)
-    os._exit(1)
+    os.killpg(0, signal.SIGKILL)  # this process leads the group of whatever the env started
 
 
 def _answer(served: _Served, method: str, arguments: tuple[Any, ...]) -> tuple[str, Any]:

@@ -1,0 +1,230 @@
+"""The EnvRigger loop: observe, diagnose, write, validate, decide.
+
+    E' = H(E, t; pi)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from attrs import field, frozen
+from harness_core.env import ActionableEnv
+from harness_core.episode import Episode
+from harness_core.errors import HarnessError
+from harness_core.policies import PolicySpec
+from harness_core.rollout import RolloutPool, Unit
+from harness_core.spec import StackSpec
+from harness_core.values import Action, JsonDict
+
+from harness_rigger.evidence import Evidence
+from harness_rigger.objectives import Objective
+from harness_rigger.strategy import Candidate, Case, Decision, Diagnosis, Reason, Strategy, Trial
+
+TEACHER_SEED = 10_000
+TRIAL_SEED = 100_000
+"""Seeds of baseline rollouts start at 0; those of the teacher and of each trial elsewhere, so
+that every trial is judged on rollouts that nothing was fitted to."""
+
+
+@frozen
+class Budget:
+    """What one task may cost.
+
+    Args:
+        baseline: rollouts in the env as it is.
+        revisions: candidates after the first.
+        max_steps: step budget of an episode.
+        batch: rollouts between two looks at the evidence.
+    """
+
+    baseline: int = 5
+    revisions: int = 5
+    max_steps: int = 50
+    batch: int = 5
+
+
+@frozen
+class Rigged:
+    """The result for one task.
+
+    Args:
+        outcome: `"accepted"`; `"kept"`, the env is in the band as it is; `"exhausted"`, the
+            revision budget or the strategy's ideas ran out.
+        stack: the accepted stack, the original where it was kept, else `None`.
+        case: everything seen on the way.
+        diagnosis: of the baseline.
+    """
+
+    outcome: Literal["accepted", "kept", "exhausted"]
+    stack: StackSpec | None
+    case: Case
+    diagnosis: Diagnosis = field(repr=False)
+
+    def to_dict(self) -> JsonDict:
+        """A corpus line: the stack with its digest and evidence; figures, not trajectories."""
+        return {
+            "outcome": self.outcome,
+            "objective": self.case.objective.describe(),
+            "digest": self.stack.digest if self.stack else None,
+            "stack": self.stack.to_dict() if self.stack else None,
+            "weakness": self.diagnosis.weakness,
+            "baseline": self.case.baseline.summary(),
+            "trials": [
+                {
+                    "digest": self.case.stack.wrapped(*trial.candidate.components).digest,
+                    "rationale": trial.candidate.rationale,
+                    "parameters": trial.candidate.parameters,
+                    "decision": trial.decision.outcome,
+                    "reason": trial.decision.reason,
+                    "message": trial.decision.message,
+                    "evidence": trial.evidence.summary(),
+                }
+                for trial in self.case.trials
+            ],
+        }
+
+
+class Rigger:
+    """Runs the loop for one policy.
+
+    Args:
+        pool: runs the rollouts; with a store, an interrupted loop resumes from them.
+        policy: the subject.
+        objective: the target.
+        strategy: writes the candidates.
+        budget: per task.
+        teacher: a stronger policy that shows a way where the subject finds none.
+        tell: called with a line of text at every stage.
+    """
+
+    def __init__(
+        self,
+        pool: RolloutPool,
+        policy: PolicySpec,
+        objective: Objective,
+        strategy: Strategy,
+        *,
+        budget: Budget | None = None,
+        teacher: PolicySpec | None = None,
+        tell: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        self._pool, self._policy, self._objective = pool, policy, objective
+        self._strategy, self._teacher, self._tell = strategy, teacher, tell
+        self._budget = budget or Budget()
+
+    def rig(self, stack: StackSpec) -> Rigged:
+        """Reshapes one task.
+
+        Raises:
+            HarnessError: the env as it is cannot be run.
+        """
+        case = self._observe(stack)
+        diagnosis = self._strategy.diagnose(case)
+        self._tell(f"{stack.task}: {case.baseline.rate}; {diagnosis.weakness}")
+        if diagnosis.direction is None:
+            return Rigged("kept", stack, case, diagnosis)
+        for _ in range(self._budget.revisions + 1):
+            candidate = self._strategy.write(case, diagnosis)
+            if candidate is None:
+                break
+            trial = self._validate(case, candidate)
+            self._tell(f"  {candidate.rationale}: {trial.decision.message}")
+            case = case.after(trial)
+            if trial.decision.outcome == "accept":
+                return Rigged("accepted", stack.wrapped(*candidate.components), case, diagnosis)
+        return Rigged("exhausted", None, case, diagnosis)
+
+    def _observe(self, stack: StackSpec) -> Case:
+        baseline = self._roll(stack, self._policy, range(self._budget.baseline))
+        solved = baseline.solved
+        if not solved and self._teacher is not None:
+            seeds = range(TEACHER_SEED, TEACHER_SEED + 2)
+            solved = self._roll(stack, self._teacher, seeds).solved
+        with self._pool.borrow(stack) as env:
+            start = env.reset(seed=0)
+            state = env.get_env_state()
+            path = effective(env, min(solved, key=lambda e: len(e.steps))) if solved else ()
+        return Case(
+            stack, self._objective, self._budget.max_steps, start.observation, state,
+            baseline, path,
+        )  # fmt: skip
+
+    def _validate(self, case: Case, candidate: Candidate) -> Trial:
+        stack = case.stack.wrapped(*candidate.components)
+        first = TRIAL_SEED * (len(case.trials) + 1)
+        try:
+            with self._pool.borrow(stack) as env:
+                start = env.reset(seed=0)
+        except HarnessError as error:
+            return _trial(case, candidate, (), "component-error", str(error))
+        episodes: tuple[Episode, ...] = ()
+        while True:
+            seeds = range(first + len(episodes), first + len(episodes) + self._budget.batch)
+            episodes += self._roll(stack, self._policy, seeds).episodes
+            evidence = Evidence(episodes)
+            if evidence.component_errors:
+                error_text = evidence.component_errors[0]
+                return _trial(case, candidate, episodes, "component-error", error_text)
+            standing = self._objective.standing(evidence)
+            enough = len(episodes) >= self._objective.least
+            if (enough and standing.clear) or len(episodes) >= self._objective.most:
+                break
+        changed = start.observation != case.start or evidence.touched()
+        reason, message = _judge(case, evidence, changed)
+        return _trial(case, candidate, episodes, reason, message)
+
+    def _roll(self, stack: StackSpec, policy: PolicySpec, seeds: range) -> Evidence:
+        units = [Unit(stack, policy, seed, self._budget.max_steps) for seed in seeds]
+        return Evidence(tuple(self._pool.run(units)))
+
+
+def effective(env: ActionableEnv, episode: Episode) -> tuple[Action, ...]:
+    """The executed actions of `episode` that change the state of `env`, which was just reset."""
+    path: list[Action] = []
+    before = env.get_env_state().data
+    for action in (step.executed for step in episode.steps):
+        if action is None:
+            continue
+        env.step(action)
+        after = env.get_env_state().data
+        if after != before:
+            path.append(action)
+        before = after
+    return tuple(path)
+
+
+def _judge(case: Case, evidence: Evidence, changed: bool) -> tuple[Reason, str]:
+    standing = case.objective.standing(evidence)
+    figures = f"{evidence.rate}, {evidence.mean_steps:.1f} steps when solved"
+    if not evidence.rate.n:
+        return "no-evidence", "no episode counts: infrastructure failed"
+    if not changed:
+        return "unchanged", f"the policy met nothing of it; {figures}"
+    if standing.side == 0:
+        return "in-band", figures
+    if not evidence.solved and (
+        evidence.timeouts == len(evidence.counted) or evidence.blocked_share > 0.5
+    ):
+        dominated = f"{evidence.blocked_share:.0%} of the actions were blocked"
+        return "unsolvable", f"never solved, {evidence.timeouts} timeouts, {dominated}"
+    if case.objective.direction(standing) == "harder":
+        return "too-easy", figures
+    return "too-hard", figures
+
+
+def _trial(
+    case: Case,
+    candidate: Candidate,
+    episodes: tuple[Episode, ...],
+    reason: Reason,
+    message: str,
+) -> Trial:
+    outcome: Literal["accept", "refine", "reject"] = "reject"
+    if reason == "in-band":
+        outcome = "accept"
+    elif reason in ("too-easy", "too-hard"):
+        outcome = "refine"
+    evidence = Evidence(episodes)
+    standing = case.objective.standing(evidence)
+    return Trial(candidate, evidence, standing, Decision(outcome, reason, message))

@@ -1,0 +1,152 @@
+"""Objectives: where a batch of episodes stands against a target band."""
+
+from __future__ import annotations
+
+from math import comb, isnan, sqrt
+from statistics import fmean, stdev
+from typing import Literal, Protocol
+
+from attrs import field, frozen
+from harness_core.errors import SpecError
+
+from harness_rigger.evidence import Evidence
+
+Direction = Literal["harder", "easier"]
+
+
+@frozen
+class Standing:
+    """Where the evidence puts the measured value.
+
+    Args:
+        value: the measured value; NaN if there is nothing to measure.
+        side: -1 below the band, 0 inside, 1 above, by the point estimate.
+        clear: whether further rollouts would hardly change `side`.
+    """
+
+    value: float
+    side: int
+    clear: bool
+
+
+class Objective(Protocol):
+    """What the rigger aims at."""
+
+    @property
+    def least(self) -> int:
+        """Rollouts without which nothing is accepted."""
+
+    @property
+    def most(self) -> int:
+        """Rollouts after which the point estimate decides."""
+
+    def standing(self, evidence: Evidence) -> Standing:
+        """Where `evidence` stands."""
+
+    def direction(self, standing: Standing) -> Direction | None:
+        """Where to go from there; `None` if the value is inside the band."""
+
+    def describe(self) -> str:
+        """The target in words."""
+
+
+def _side(value: float, low: float, high: float) -> int:
+    return -1 if value < low else 1 if value > high else 0
+
+
+def beta_cdf(x: float, successes: int, failures: int) -> float:
+    """P(p < x) under the posterior Beta(successes + 1, failures + 1) of a uniform prior.
+
+    For whole parameters it is a binomial tail: P(Bin(n + 1, x) >= successes + 1).
+    """
+    n = successes + failures + 1
+    return sum(comb(n, k) * x**k * (1 - x) ** (n - k) for k in range(successes + 1, n + 1))
+
+
+@frozen
+class _Band:
+    low: float
+    high: float
+    least: int = 5
+    most: int = 60
+    confidence: float = field(default=0.9)
+
+    def __attrs_post_init__(self) -> None:
+        if not self.low < self.high:
+            raise SpecError(f"A band runs from low to high; got [{self.low}, {self.high}].")
+        if not 1 <= self.least <= self.most:
+            raise SpecError(f"A band needs 1 <= least <= most; got {self.least}, {self.most}.")
+
+    @property
+    def middle(self) -> float:
+        """The value to aim at."""
+        return (self.low + self.high) / 2
+
+
+@frozen
+class SuccessBand(_Band):
+    """The success rate shall be in [low, high].
+
+    Args:
+        low: in [0, 1].
+        high: in [0, 1].
+        least: rollouts without which nothing is accepted.
+        most: rollouts after which the point estimate decides.
+        confidence: posterior probability at which a rate counts as clearly outside. Inside, a
+            band this narrow is clear at 0.75 already.
+    """
+
+    low: float = 0.4
+    high: float = 0.6
+
+    def standing(self, evidence: Evidence) -> Standing:
+        rate = evidence.rate
+        if not rate.n:
+            return Standing(float("nan"), -1, False)
+        failures = rate.n - rate.successes
+        below = beta_cdf(self.low, rate.successes, failures)
+        above = 1 - beta_cdf(self.high, rate.successes, failures)
+        side = _side(rate.value, self.low, self.high)
+        sure = {-1: below > self.confidence, 1: above > self.confidence}
+        clear = sure.get(side, 1 - below - above > min(0.75, self.confidence))
+        return Standing(rate.value, side, clear)
+
+    def direction(self, standing: Standing) -> Direction | None:
+        return {-1: "easier", 1: "harder"}.get(standing.side)  # type: ignore[return-value]
+
+    def describe(self) -> str:
+        return f"success rate in [{self.low:g}, {self.high:g}]"
+
+
+@frozen
+class StepBand(_Band):
+    """The mean steps of successful episodes shall be in [low, high].
+
+    Args:
+        low: steps.
+        high: steps.
+        least: rollouts without which nothing is accepted.
+        most: rollouts after which the point estimate decides.
+        confidence: unused by the step band beyond its standard-error rule: the mean is clear
+            when it is one standard error away from both edges.
+    """
+
+    low: float = 25.0
+    high: float = 35.0
+
+    def standing(self, evidence: Evidence) -> Standing:
+        steps = [float(len(episode.steps)) for episode in evidence.solved]
+        if not steps:
+            return Standing(float("nan"), 1, evidence.rate.n >= self.least)
+        mean = fmean(steps)
+        error = stdev(steps) / sqrt(len(steps)) if len(steps) > 1 else float("inf")
+        clear = min(abs(mean - self.low), abs(mean - self.high)) > error
+        return Standing(mean, _side(mean, self.low, self.high), clear)
+
+    def direction(self, standing: Standing) -> Direction | None:
+        if isnan(standing.value):
+            return "easier"
+        return {-1: "harder", 1: "easier"}.get(standing.side)  # type: ignore[return-value]
+
+    def describe(self) -> str:
+        return f"mean steps of successes in [{self.low:g}, {self.high:g}]"

@@ -1,0 +1,5 @@
+"""The `search` strategy: parameterised component families, no model."""
+
+from harness_rigger.search.strategy import SearchStrategy
+
+__all__ = ["SearchStrategy"]

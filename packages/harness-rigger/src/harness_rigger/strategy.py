@@ -1,0 +1,116 @@
+"""The values that the loop and its strategies exchange."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+from attrs import evolve, field, frozen
+from harness_core.component import Component, flatten
+from harness_core.spec import StackSpec
+from harness_core.values import Action, EnvState, JsonDict, Observation
+
+from harness_rigger.evidence import Evidence
+from harness_rigger.objectives import Direction, Objective, Standing
+
+Reason = Literal[
+    "in-band",
+    "too-easy",
+    "too-hard",
+    "unsolvable",
+    "unchanged",
+    "component-error",
+    "no-evidence",
+]
+
+
+@frozen
+class Diagnosis:
+    """What the baseline says about the policy.
+
+    Args:
+        direction: where the env should go; `None` if it is right as it is.
+        weakness: the observed weakness in words.
+    """
+
+    direction: Direction | None
+    weakness: str
+
+
+@frozen
+class Candidate:
+    """Components to try, as a whole.
+
+    Args:
+        components: innermost first.
+        rationale: why these.
+        parameters: what the strategy wants to remember about them, JSON data.
+    """
+
+    components: tuple[Component, ...] = field(converter=flatten)
+    rationale: str = ""
+    parameters: JsonDict = field(factory=dict)
+
+
+@frozen
+class Decision:
+    """What became of a candidate.
+
+    Args:
+        outcome: accept it, refine it, or reject its kind.
+        reason: the typed why.
+        message: the why in words, with the figures.
+    """
+
+    outcome: Literal["accept", "refine", "reject"]
+    reason: Reason
+    message: str
+
+
+@frozen
+class Trial:
+    """One candidate with its fresh rollouts and the decision."""
+
+    candidate: Candidate
+    evidence: Evidence
+    standing: Standing
+    decision: Decision
+
+
+@frozen
+class Case:
+    """All that is known about one task and one policy.
+
+    Args:
+        stack: the env as it is.
+        objective: the target.
+        max_steps: step budget of an episode.
+        start: the first observation of the env as it is.
+        state: its state at that point.
+        baseline: rollouts in the env as it is.
+        path: actions that solve the task from `start`, each with an effect; empty if no
+            success is known.
+        trials: what was tried, in order.
+    """
+
+    stack: StackSpec
+    objective: Objective
+    max_steps: int
+    start: Observation
+    state: EnvState
+    baseline: Evidence
+    path: tuple[Action, ...] = ()
+    trials: tuple[Trial, ...] = ()
+
+    def after(self, trial: Trial) -> Case:
+        """The case with one more trial."""
+        return evolve(self, trials=(*self.trials, trial))
+
+
+class Strategy(Protocol):
+    """Writes candidates. The loop runs them, keeps the budget and the books."""
+
+    def diagnose(self, case: Case) -> Diagnosis:
+        """Reads the baseline."""
+
+    def write(self, case: Case, diagnosis: Diagnosis) -> Candidate | None:
+        """The next candidate, in the light of all trials; `None` when out of ideas."""
