@@ -30,6 +30,7 @@ from harness_core.values import (
     ResetResult,
     StepResult,
     Tool,
+    Transition,
     Verdict,
 )
 
@@ -63,6 +64,9 @@ class Chain(Component):
     def __attrs_post_init__(self) -> None:
         if not self.extension:
             raise ChainError("A Chain needs at least one extension.")
+        for extension in self.extension:
+            if not isinstance(extension, StackSpec):
+                raise ChainError(f"An extension is a StackSpec, not {extension!r}.")
         if self.route is not None and not isinstance(self.route, Contract | SourceContract):
             raise ChainError(f"A route is a Contract, not {type(self.route).__name__}.")
         count = len(self.extension) + 1
@@ -133,6 +137,7 @@ class ChainLayer(Layer):
         extensions = [spec.build() for spec in component.extension]
         self._segments = [Segment(env) for env in (inner, *extensions)]
         self._active = 0
+        self._answered = inner
         self._seed: int | None = None
         self._view = RouteView(self.get_env_state)
         self._hooks: Hooks | None = None
@@ -164,6 +169,7 @@ class ChainLayer(Layer):
 
     def step(self, action: Action) -> StepResult:
         segment = self._segments[self._active]
+        self._answered = segment.env
         response = segment.env.step(action)
         if response.ended:
             segment.end()
@@ -182,8 +188,10 @@ class ChainLayer(Layer):
         session = self._hooks.session
         target = session.switch if session else self._view.switch
         if target is None or (target == self._active and not ended):
-            return answer.replace(terminated=response.terminated), None
-        if target not in range(len(self._segments)) or self._segments[target].ended:
+            ending = {"terminated": response.terminated, "truncated": response.truncated}
+            return answer.replace(**ending), None
+        there = type(target) is int and target in range(len(self._segments))
+        if not there or self._segments[target].ended:
             raise ChainError(
                 f"The route switched to segment {target!r}, which does not exist or has ended. "
                 f"Open segments: {[i for i, s in enumerate(self._segments) if not s.ended]}."
@@ -203,6 +211,10 @@ class ChainLayer(Layer):
             f"The previous part's last words:]\n{last.text[-TAIL:]}\n\n{shown.text}"
         )
         return StepResult(shown.replace(text=text), info={"segment": target})
+
+    def last_transition(self) -> Transition | None:
+        """That of the segment that answered the last step, which may no longer be the active."""
+        return self._answered.last_transition()
 
     def observe(self) -> Observation:
         return self.active().observe()

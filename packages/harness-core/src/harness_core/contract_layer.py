@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, Never
 
 from attrs import frozen
 
@@ -99,7 +100,7 @@ def open_hooks(
             component.modify_transition,
             component.filter_observation,
             joined=False,
-            save=lambda: dict(view.extras),
+            save=lambda: deepcopy(view.extras),
             close=lambda: None,
         )
     session = component.open_session(route=route)
@@ -132,6 +133,7 @@ class ContractLayer(Layer):
         self._view = StateView(inner.get_env_state)
         self._inner_step = inner.step
         self._hooks: Hooks | None = None
+        self._filter_action: Callable[[Action, StateView], Action | Blocked] = _not_running
         self._executed: Action | None = None
         self._raw: Observation | None = None
         self._blocked = ""
@@ -148,9 +150,7 @@ class ContractLayer(Layer):
 
     @property
     def _running(self) -> Hooks:
-        if self._hooks is None:
-            raise ContractError("No episode is running: call reset() first.")
-        return self._hooks
+        return self._hooks or _not_running()
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
@@ -161,17 +161,17 @@ class ContractLayer(Layer):
         return start if shown is start.observation else start.replace(observation=shown)
 
     def step(self, action: Action) -> StepResult:
-        hooks, view = self._hooks or self._running, self._view
+        view = self._view
         view._built = None
         try:
             allowed = self._filter_action(action, view)
         except Exception as error:
-            raise hooks.raised("filter_action", error) from error
+            raise self._running.raised("filter_action", error) from error
         if allowed is not action:
             if isinstance(allowed, Blocked):
                 return self._block(allowed.reason)
             if not isinstance(allowed, Action):
-                raise hooks.returned("filter_action", "an Action or Blocked", allowed)
+                raise self._running.returned("filter_action", "an Action or Blocked", allowed)
         response = self._inner_step(allowed)
         view._built = None
         self._executed = allowed
@@ -179,18 +179,18 @@ class ContractLayer(Layer):
         try:
             answer = self._modify_transition(allowed, response, view)
         except Exception as error:
-            raise hooks.raised("modify_transition", error) from error
+            raise self._running.raised("modify_transition", error) from error
         if answer is not response:
             self._check_answer(response, answer)
         observation = answer.observation
         try:
             shown = self._filter_shown(observation, view)
         except Exception as error:
-            raise hooks.raised("filter_observation", error) from error
+            raise self._running.raised("filter_observation", error) from error
         if shown is observation:
             return answer
         if not isinstance(shown, Observation):
-            raise hooks.returned("filter_observation", "an Observation", shown)
+            raise self._running.returned("filter_observation", "an Observation", shown)
         return answer.replace(observation=shown)
 
     def _block(self, reason: str) -> StepResult:
@@ -231,8 +231,13 @@ class ContractLayer(Layer):
 
     def close_layer(self) -> None:
         hooks, self._hooks = self._hooks, None
+        self._filter_action = _not_running
         if hooks is not None:
             hooks.close()
+
+
+def _not_running(*_: object) -> Never:
+    raise ContractError("No episode is running: call reset() first.")
 
 
 def _as_it_is(observation: Observation, _: StateView) -> Observation:

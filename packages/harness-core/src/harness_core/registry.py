@@ -35,7 +35,8 @@ class Registry:
         self.broken: dict[str, str] = {}
         from importlib.metadata import entry_points  # slow to import, and only needed here
 
-        for point in sorted(entry_points(group="harness"), key=lambda point: point.name):
+        points = entry_points(group="harness")
+        for point in sorted(points, key=lambda point: (not _is_built_in(point), point.name)):
             if allow is None or point.name in allow or _is_built_in(point):
                 self._load_point(point)
 
@@ -49,12 +50,14 @@ class Registry:
         """Registers a plugin module or object.
 
         Raises:
-            RegistrationError: it implements a hook that does not exist.
+            RegistrationError: it implements a hook that does not exist, or its name is taken.
         """
-        if self.manager.has_plugin(name):
+        if self.manager.is_registered(plugin):
             return
-        self.manager.register(plugin, name)
+        if self.manager.has_plugin(name):
+            raise RegistrationError(f"There is a plugin {name!r} already: rename this one.")
         try:
+            self.manager.register(plugin, name)
             self.manager.check_pending()
         except pluggy.PluginValidationError as error:
             self.manager.unregister(name=name)
@@ -67,8 +70,12 @@ class Registry:
         hook = getattr(self.manager.hook, KINDS[kind])
         found: dict[str, list[tuple[str, Entry]]] = {}
         for implementation in hook.get_hookimpls():
-            for entry in implementation.function():
-                found.setdefault(entry.id, []).append((implementation.plugin_name, entry))
+            name = implementation.plugin_name
+            try:
+                for entry in implementation.function():
+                    found.setdefault(entry.id, []).append((name, entry))
+            except Exception as error:  # nor may one whose hook is broken
+                self.broken[name] = f"{KINDS[kind]}() raised {type(error).__name__}: {error}"
         return dict(sorted(found.items()))
 
     def entry(self, kind: str, id: str) -> Entry:

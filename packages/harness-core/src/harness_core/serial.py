@@ -9,10 +9,11 @@ import hashlib
 import json
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_origin
 
 from harness_core.component import Component
-from harness_core.errors import HarnessError, SpecError
+from harness_core.errors import HarnessError, InvalidAction, SpecError
 from harness_core.registry import id_of, load
 from harness_core.values import Action, JsonDict
 
@@ -43,10 +44,17 @@ def from_data(data: object, kind: type[T]) -> T:
 
 
 def canonical(data: object) -> str:
-    """The one JSON text of `data`: sorted keys, no white space, no NaN."""
-    return json.dumps(
-        data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
+    """The one JSON text of `data`: sorted keys, no white space, no NaN.
+
+    Raises:
+        SpecError: it is not JSON.
+    """
+    try:
+        return json.dumps(
+            data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+        )
+    except (TypeError, ValueError) as error:
+        raise SpecError(f"This cannot be written as JSON: {error}.") from error
 
 
 def digest_of(data: object) -> str:
@@ -59,13 +67,53 @@ def _converter() -> JsonConverter:
     from cattrs.preconf.json import make_converter  # a third of this package's import time
 
     converter = make_converter(forbid_extra_keys=True)
-    converter.register_structure_hook(Action, lambda data, _: Action.of(data))
+    for scalar in (bool, int, float, str):
+        converter.register_structure_hook(scalar, _read_scalar)
+    converter.register_structure_hook_func(_is_sequence, _read_sequence)
+    converter.register_structure_hook(Action, lambda data, _: _read_action(data))
     converter.register_structure_hook(Component, lambda data, _: _read_component(data))
     converter.register_structure_hook(
         Component | None, lambda data, _: None if data is None else _read_component(data)
     )
     converter.register_unstructure_hook_func(_is_component, _write_component)
+    converter.register_unstructure_hook_func(_is_json, lambda data: data)
+    converter.register_structure_hook_func(_is_json, lambda data, _: _read_json(data))
     return converter
+
+
+def _read_scalar(data: Any, kind: type[T]) -> T:
+    """Nothing is converted: `"3"` is no number, and 3 no text."""
+    if type(data) is kind or (kind is float and type(data) is int):
+        return kind(data)  # type: ignore[call-arg]  # a scalar's own type takes it
+    raise ValueError(f"got {data!r}")
+
+
+def _is_sequence(kind: Any) -> bool:
+    return get_origin(kind) is tuple and get_args(kind)[-1:] == (...,)
+
+
+def _read_sequence(data: Any, kind: Any) -> Any:
+    """For `tuple[X, ...]`: takes JSON lists alone, where cattrs takes texts and dicts as well."""
+    if not isinstance(data, list | tuple):
+        raise TypeError(f"got {data!r}, not a list")
+    return tuple(_converter().structure(data, GenericAlias(list, get_args(kind)[:1])))
+
+
+def _read_action(data: Any) -> Action:
+    try:
+        return Action.of(data)
+    except InvalidAction as error:
+        raise SpecError(str(error)) from error
+
+
+def _is_json(kind: object) -> bool:
+    return bool(kind == JsonDict)
+
+
+def _read_json(data: object) -> JsonDict:
+    if not isinstance(data, dict):
+        raise SpecError(f"A JSON object is wanted, not {data!r}.")
+    return data
 
 
 def _is_component(kind: object) -> bool:

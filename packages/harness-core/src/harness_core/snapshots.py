@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 from harness_core.env import ActionableEnv
 from harness_core.errors import SpecError
 from harness_core.layer import Layer
@@ -36,14 +38,15 @@ def restore(state: JsonDict) -> ActionableEnv:
     Raises:
         SpecError: `state` is no snapshot, or one of a newer schema.
     """
+    state = deepcopy(state)  # two envs restored from one snapshot share nothing
     try:
         schema, stack, base, layers = (state[key] for key in ("schema", "stack", "base", "layers"))
     except (KeyError, TypeError) as error:
-        raise SpecError(f"This is no snapshot: {error} is missing.") from error
+        raise SpecError(f"This is no snapshot: {type(error).__name__}: {error}.") from error
     if schema != SCHEMA:
         raise SpecError(f"This snapshot has schema {schema}; this version reads {SCHEMA}.")
     spec = from_data(stack, StackSpec)
-    if len(layers) != len(spec.components):
+    if not isinstance(layers, list) or len(layers) != len(spec.components):
         raise SpecError("This snapshot is damaged: its layers do not match its stack.")
     env: ActionableEnv = load("env", spec.env).from_state(base)
     env.origin = StackSpec(spec.env, spec.task, (), spec.options)

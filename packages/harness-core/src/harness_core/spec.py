@@ -35,6 +35,18 @@ class StackSpec:
     components: tuple[Component, ...] = field(default=(), converter=flatten)
     options: JsonDict = field(factory=dict)
 
+    @options.validator
+    def _check(self, _: Any, options: JsonDict) -> None:
+        try:
+            as_json = json.loads(json.dumps(options, allow_nan=False)) if options else {}
+        except (TypeError, ValueError) as error:
+            raise SpecError(f"The options of env {self.env!r} are not JSON: {error}.") from error
+        if as_json != options:
+            raise SpecError(
+                f"The options of env {self.env!r} would come back from JSON as {as_json!r}. Use "
+                "lists for tuples, and texts as keys."
+            )
+
     def build(self) -> ActionableEnv:
         """The live stack, not yet reset."""
         return compose(make(self.env, task=self.task, **self.options), *self.components)

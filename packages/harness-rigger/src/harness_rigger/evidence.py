@@ -5,6 +5,7 @@ from __future__ import annotations
 from statistics import fmean
 
 from attrs import frozen
+
 from harness_core.episode import Episode
 from harness_core.rates import Rate, success_rate
 from harness_core.values import JsonDict

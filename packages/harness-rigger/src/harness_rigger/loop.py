@@ -1,6 +1,6 @@
 """The EnvRigger loop: observe, diagnose, write, validate, decide.
 
-    E' = H(E, t; pi)
+E' = H(E, t; pi)
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from attrs import field, frozen
+
 from harness_core.env import ActionableEnv
 from harness_core.episode import Episode
 from harness_core.errors import HarnessError
@@ -16,7 +17,6 @@ from harness_core.policies import PolicySpec
 from harness_core.rollout import RolloutPool, Unit
 from harness_core.spec import StackSpec
 from harness_core.values import Action, JsonDict
-
 from harness_rigger.evidence import Evidence
 from harness_rigger.objectives import Objective
 from harness_rigger.strategy import Candidate, Case, Decision, Diagnosis, Reason, Strategy, Trial
@@ -26,6 +26,9 @@ TRIAL_SEED = 100_000
 """Seeds of baseline rollouts start at 0; those of the teacher and of each trial elsewhere, so
 that every trial is judged on rollouts that nothing was fitted to."""
 
+MOST_TRIALS = 30
+"""Candidates for one task, those that could not even be reset included."""
+
 
 @frozen
 class Budget:
@@ -33,7 +36,8 @@ class Budget:
 
     Args:
         baseline: rollouts in the env as it is.
-        revisions: candidates after the first.
+        revisions: candidates after the first; one that cannot be reset costs no rollout and is
+            not counted.
         max_steps: step budget of an episode.
         batch: rollouts between two looks at the evidence.
     """
@@ -124,7 +128,7 @@ class Rigger:
         self._tell(f"{stack.task}: {case.baseline.rate}; {diagnosis.weakness}")
         if diagnosis.direction is None:
             return Rigged("kept", stack, case, diagnosis)
-        for _ in range(self._budget.revisions + 1):
+        while case.rolled <= self._budget.revisions and len(case.trials) < MOST_TRIALS:
             candidate = self._strategy.write(case, diagnosis)
             if candidate is None:
                 break

@@ -7,8 +7,8 @@ from statistics import fmean, stdev
 from typing import Literal, Protocol
 
 from attrs import field, frozen
-from harness_core.errors import SpecError
 
+from harness_core.errors import SpecError
 from harness_rigger.evidence import Evidence
 
 Direction = Literal["harder", "easier"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Literal, Protocol
 
 from attrs import evolve, field, frozen
+
 from harness_core.component import Component, flatten
 from harness_core.spec import StackSpec
 from harness_core.values import Action, EnvState, JsonDict, Observation
-
 from harness_rigger.evidence import Evidence
 from harness_rigger.objectives import Direction, Objective, Standing
 
@@ -100,6 +100,11 @@ class Case:
     baseline: Evidence
     path: tuple[Action, ...] = ()
     trials: tuple[Trial, ...] = ()
+
+    @property
+    def rolled(self) -> int:
+        """How many trials came to rollouts."""
+        return sum(bool(trial.evidence.episodes) for trial in self.trials)
 
     def after(self, trial: Trial) -> Case:
         """The case with one more trial."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from attrs import frozen
+
 from harness_core.contract import Contract, StateView
 from harness_core.values import Action, Blocked, Observation
 

@@ -6,7 +6,6 @@ from math import inf, isinf
 from statistics import fmean
 
 from harness_core.episode import Episode
-
 from harness_rigger.evidence import Evidence
 from harness_rigger.objectives import Objective, StepBand, SuccessBand
 

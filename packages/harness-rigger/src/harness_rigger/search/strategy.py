@@ -6,9 +6,9 @@ from collections import Counter
 from math import ceil
 
 from attrs import field, frozen
+
 from harness_core.component import Component
 from harness_core.stage import Stage
-
 from harness_rigger.evidence import Evidence
 from harness_rigger.search.contracts import FirstSentences, LongWay, WithholdAdmissible
 from harness_rigger.search.dial import moves, predicted_toll
@@ -87,7 +87,9 @@ class SearchStrategy:
     def _adjusted(self, case: Case, shape: Shape, toll: int, harder: bool) -> int:
         """A toll on the right side of the last one, as predicted where the prediction is."""
         seen = Evidence(
-            tuple(e for t in case.trials if _shape_of(case, t) == shape for e in t.evidence.episodes)
+            tuple(
+                e for t in case.trials if _shape_of(case, t) == shape for e in t.evidence.episodes
+            )
         )
         wanted = predicted_toll(case.objective, seen, case.max_steps)
         step = max(1, toll // 3)

@@ -1,0 +1,69 @@
+"""Coarse changes for ALFWorld, from the state that the env tells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from harness_core.component import Component
+from harness_core.stage import Stage
+from harness_core.values import JsonDict
+from harness_rigger.strategy import Case
+
+PLACES = 3
+"""How many hiding places are tried, and how many other places."""
+
+
+def household_shapes(case: Case) -> Iterator[tuple[str, tuple[Component, ...]]]:
+    """Hides the target objects behind closed doors, or moves them; each with a name in words.
+
+    Yields nothing for an env whose state names no receptacles.
+    """
+    world = case.state.data
+    if not {"receptacles", "goal", "dialect"} <= world.keys():
+        return
+    targets = list(_targets(world))
+    for hidden in (True, False):
+        for place in islice(_places(world, targets, hidden), PLACES):
+            actions: list[str] = []
+            for thing, start in targets:
+                if actions[-1:] != [f"go to {start}"]:
+                    actions.append(f"go to {start}")
+                actions += _carry(world, thing, start, place, hidden)
+            if actions:
+                what = f"{targets[0][0]} {'hidden in' if hidden else 'moved to'} {place}"
+                yield what, (Stage(actions),)
+
+
+def _type(name: str) -> str:
+    return name.rsplit(" ", 1)[0]
+
+
+def _targets(world: JsonDict) -> Iterator[tuple[str, str]]:
+    """Objects that the goal names and that lie open: (object, receptacle)."""
+    words = set(re.findall(r"[a-z]+", str(world["goal"]).lower()))
+    seen: set[str] = set()
+    for name, receptacle in sorted(world["receptacles"].items()):
+        if receptacle["openable"] or _type(name) in words:
+            continue
+        for thing in receptacle["contents"]:
+            if _type(thing) in words and thing not in seen:
+                seen.add(thing)
+                yield thing, name
+
+
+def _places(world: JsonDict, targets: list[tuple[str, str]], hidden: bool) -> Iterator[str]:
+    """Receptacles that are not what the goal names: closed ones, or open ones."""
+    words = set(re.findall(r"[a-z]+", str(world["goal"]).lower()))
+    starts = {start for _, start in targets}
+    for name, receptacle in sorted(world["receptacles"].items()):
+        if receptacle["openable"] is hidden and _type(name) not in words and name not in starts:
+            yield name
+
+
+def _carry(world: JsonDict, thing: str, start: str, place: str, hidden: bool) -> list[str]:
+    """Commands that carry `thing`, which lies at hand, to `place` and lead back to `start`."""
+    put = f"move {thing} to {place}" if world["dialect"] == "move" else f"put {thing} in/on {place}"
+    there = [f"open {place}", put, f"close {place}"] if hidden else [put]
+    return [f"take {thing} from {start}", f"go to {place}", *there, f"go to {start}"]
