@@ -11,6 +11,7 @@ def harness_components() -> list[Entry]:
     module = "harness_rigger.search.contracts"
     return [
         Entry("long-way", "moves arrive only when repeated", f"{module}:LongWay"),
+        Entry("early-end", "ends episodes after some actions", f"{module}:EarlyEnd"),
         Entry("first-sentences", "shortens observations", f"{module}:FirstSentences"),
         Entry(
             "withhold-admissible",
@@ -35,4 +36,30 @@ def harness_strategies() -> list[Entry]:
     """Writers of candidates."""
     return [
         Entry("search", "component families, no model", "harness_rigger.search:SearchStrategy"),
+    ]
+
+
+@hookimpl
+def harness_experiments() -> list[Entry]:
+    """What `harness reproduce` runs."""
+    return [
+        Entry(
+            "target-band",
+            "share of tasks whose success rate or step count is in a band, before and after",
+            "harness_rigger.reproduce.band:TARGET_BAND",
+            extra="harness-rigger[report]",
+        )
+    ]
+
+
+@hookimpl
+def harness_commands() -> list[Entry]:
+    """Subcommands of `harness`."""
+    return [
+        Entry("rig", "Reshapes tasks against a policy's weakness.", "harness_rigger.command:rig"),
+        Entry(
+            "reproduce",
+            "Runs an experiment and reports it beside the published figures.",
+            "harness_rigger.reproduce.command:reproduce",
+        ),
     ]

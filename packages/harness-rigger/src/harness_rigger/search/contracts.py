@@ -7,7 +7,7 @@ import re
 from attrs import frozen
 
 from harness_core.contract import Contract, StateView
-from harness_core.values import Action, Blocked, Observation
+from harness_core.values import Action, Blocked, Observation, StepResult
 
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|\n+|$)")
 
@@ -37,6 +37,25 @@ class LongWay(Contract):
             return action
         memory.update(command=action.text, tries=tries + 1, paid=paid + 1)
         return Blocked(f"You are still on the way. Repeat {action.text!r} to go on.")
+
+
+@frozen
+class EarlyEnd(Contract):
+    """Ends the episode after some actions, solved or not.
+
+    Args:
+        steps: executed actions of an episode.
+    """
+
+    steps: int = 50
+
+    def modify_transition(
+        self, action: Action, response: StepResult, env_state: StateView
+    ) -> StepResult:
+        taken = env_state.extras["taken"] = env_state.extras.get("taken", 0) + 1
+        if taken < self.steps or response.ended:
+            return response
+        return response.replace(truncated=True)
 
 
 @frozen

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
 
 from harness_core.component import Component
 from harness_core.stage import Stage
 from harness_core.values import JsonDict
 from harness_rigger.strategy import Case
 
-PLACES = 3
-"""How many hiding places are tried, and how many other places."""
+PLACES = 4
+"""How many hiding places are tried, and how many other places; each of another type."""
 
 
 def household_shapes(case: Case) -> Iterator[tuple[str, tuple[Component, ...]]]:
@@ -25,7 +25,7 @@ def household_shapes(case: Case) -> Iterator[tuple[str, tuple[Component, ...]]]:
         return
     targets = list(_targets(world))
     for hidden in (True, False):
-        for place in islice(_places(world, targets, hidden), PLACES):
+        for place in _places(case, targets, hidden)[:PLACES]:
             actions: list[str] = []
             for thing, start in targets:
                 if actions[-1:] != [f"go to {start}"]:
@@ -40,9 +40,13 @@ def _type(name: str) -> str:
     return name.rsplit(" ", 1)[0]
 
 
+def _words(world: JsonDict) -> set[str]:
+    return set(re.findall(r"[a-z]+", str(world["goal"]).lower()))
+
+
 def _targets(world: JsonDict) -> Iterator[tuple[str, str]]:
     """Objects that the goal names and that lie open: (object, receptacle)."""
-    words = set(re.findall(r"[a-z]+", str(world["goal"]).lower()))
+    words = _words(world)
     seen: set[str] = set()
     for name, receptacle in sorted(world["receptacles"].items()):
         if receptacle["openable"] or _type(name) in words:
@@ -53,13 +57,20 @@ def _targets(world: JsonDict) -> Iterator[tuple[str, str]]:
                 yield thing, name
 
 
-def _places(world: JsonDict, targets: list[tuple[str, str]], hidden: bool) -> Iterator[str]:
-    """Receptacles that are not what the goal names: closed ones, or open ones."""
-    words = set(re.findall(r"[a-z]+", str(world["goal"]).lower()))
+def _places(case: Case, targets: list[tuple[str, str]], hidden: bool) -> list[str]:
+    """Receptacles that the goal does not name, closed or open; those that the policy visits
+    least first."""
+    words = _words(case.state.data)
     starts = {start for _, start in targets}
-    for name, receptacle in sorted(world["receptacles"].items()):
-        if receptacle["openable"] is hidden and _type(name) not in words and name not in starts:
-            yield name
+    visits = Counter(step.action.text for e in case.baseline.episodes for step in e.steps)
+    fitting = [
+        name
+        for name, receptacle in case.state.data["receptacles"].items()
+        if receptacle["openable"] is hidden and _type(name) not in words and name not in starts
+    ]
+    fitting.sort(key=lambda name: (visits[f"go to {name}"], name))
+    one_of_a_type = {_type(name): name for name in reversed(fitting)}
+    return sorted(one_of_a_type.values(), key=fitting.index)
 
 
 def _carry(world: JsonDict, thing: str, start: str, place: str, hidden: bool) -> list[str]:

@@ -10,13 +10,17 @@ from attrs import field, frozen
 from harness_core.component import Component
 from harness_core.stage import Stage
 from harness_rigger.evidence import Evidence
-from harness_rigger.search.contracts import FirstSentences, LongWay, WithholdAdmissible
+from harness_rigger.objectives import SuccessBand
+from harness_rigger.search.contracts import EarlyEnd, FirstSentences, LongWay, WithholdAdmissible
 from harness_rigger.search.dial import moves, predicted_toll
 from harness_rigger.search.household import household_shapes
 from harness_rigger.strategy import Candidate, Case, Diagnosis, Trial
 
-PER_MOVE = 4
-"""A toll of more actions a move than this is no longer a longer way but a wall."""
+PER_MOVE = 2
+"""The most that one move costs besides: a policy that tries thrice must get through."""
+
+AS_IT_IS = "as it is"
+EARLY_END = "early end"
 
 
 @frozen
@@ -26,12 +30,10 @@ class Shape:
     Args:
         name: in words; names the shape in a candidate's parameters.
         components: innermost first.
-        head: replayed actions of the known path; 0 where the shape is no head start.
     """
 
-    name: str
+    name: str = AS_IT_IS
     components: tuple[Component, ...] = ()
-    head: int = 0
 
 
 @frozen
@@ -40,10 +42,12 @@ class SearchStrategy:
 
     A task that is too easy gets a toll on moves, as large as the steps that earlier episodes
     left over say; where the moves cannot carry the toll, a coarse change comes first. A task
-    that is too hard starts further down a known path, by bisection, and then gets its toll.
+    that is too hard starts further down a known path, by bisection, and then gets its toll. The
+    last resort for a success band is to end the episode early, which takes the same steps away.
 
     Args:
-        verb: how moves begin; empty: the most frequent first word of the baseline's actions.
+        verb: how moves begin; empty: `"go to"` where it occurs, else the most frequent first
+            word of the baseline's actions.
     """
 
     verb: str = field(default="")
@@ -53,71 +57,81 @@ class SearchStrategy:
         standing = case.objective.standing(case.baseline)
         direction = case.objective.direction(standing)
         failed = [e for e in case.baseline.counted if not e.success]
-        endings = Counter(episode.ending for episode in failed)
         if not failed:
-            weakness = "solves every baseline rollout: the env hides nothing from it"
-        else:
-            common, count = endings.most_common(1)[0]
-            weakness = f"{count} of {len(failed)} failures end with {common!r}"
-        return Diagnosis(direction, weakness)
+            return Diagnosis(direction, "solves every baseline rollout")
+        ending, count = Counter(e.ending for e in failed).most_common(1)[0]
+        return Diagnosis(direction, f"{count} of {len(failed)} failures end with {ending!r}")
 
     def write(self, case: Case, diagnosis: Diagnosis) -> Candidate | None:
         """The next shape and toll; `None` when every shape is used up."""
         if not case.trials:
             return self._first(case, diagnosis)
         last = case.trials[-1]
-        shape = _shape_of(case, last)
-        if last.decision.reason in ("component-error", "unchanged", "no-evidence"):
-            return self._other_shape(case, diagnosis, shape)
+        shape, toll = _shape_of(last), _toll_of(last)
         direction = case.objective.direction(last.standing)
-        toll = int(last.candidate.parameters["toll"])
-        if direction == "easier" and toll == 0:
-            return self._other_shape(case, diagnosis, shape)
+        exhausted = (
+            last.decision.reason in ("component-error", "unchanged", "no-evidence")
+            or (direction == "easier" and toll == 0)
+            or (direction == "harder" and toll >= self._capacity(case, shape))
+        )
+        if exhausted:
+            return self._other_shape(case, diagnosis)
         return self._tolled(case, shape, self._adjusted(case, shape, toll, direction == "harder"))
 
     def _first(self, case: Case, diagnosis: Diagnosis) -> Candidate | None:
-        if diagnosis.direction == "easier":
-            return self._other_shape(case, diagnosis, Shape("as it is"))
         toll = predicted_toll(case.objective, case.baseline, case.max_steps)
-        capacity = PER_MOVE * moves(case.baseline, self._verb(case))
-        if toll is not None and 0 < toll <= capacity:
-            return self._tolled(case, Shape("as it is"), toll)
-        return self._other_shape(case, diagnosis, Shape("as it is"))
+        if diagnosis.direction == "harder" and toll and toll <= self._capacity(case, Shape()):
+            return self._tolled(case, Shape(), toll)
+        return self._other_shape(case, diagnosis)
+
+    def _other_shape(self, case: Case, diagnosis: Diagnosis) -> Candidate | None:
+        if diagnosis.direction == "easier":
+            head = _next_head(case)
+            if head is None:
+                return None
+            return self._tolled(case, Shape(_head_name(head), (Stage(case.path[:head]),)), 0)
+        used = {_shape_of(trial).name for trial in case.trials}
+        shape = next((shape for shape in _harder_shapes(case) if shape.name not in used), None)
+        if shape is None:
+            return None
+        toll = 0
+        if shape.name == EARLY_END:
+            toll = predicted_toll(case.objective, case.baseline, case.max_steps) or 1
+        return self._tolled(case, shape, toll)
+
+    def _tolled(self, case: Case, shape: Shape, toll: int) -> Candidate:
+        dial: tuple[Component, ...] = ()
+        rationale = shape.name
+        if shape.name == EARLY_END:
+            dial = (EarlyEnd(case.max_steps - toll),)
+            rationale += f" after {case.max_steps - toll}"
+        elif toll:
+            verb = self._verb(case)
+            per_move = ceil(toll / moves(self._seen(case, shape), verb))
+            dial = (LongWay(verb, toll, min(PER_MOVE, per_move)),)
+            rationale += f", ways longer by {toll}"
+        parameters = {"shape": shape.name, "toll": toll}
+        return Candidate((*shape.components, *dial), rationale, parameters)
 
     def _adjusted(self, case: Case, shape: Shape, toll: int, harder: bool) -> int:
         """A toll on the right side of the last one, as predicted where the prediction is."""
-        seen = Evidence(
-            tuple(
-                e for t in case.trials if _shape_of(case, t) == shape for e in t.evidence.episodes
-            )
-        )
-        wanted = predicted_toll(case.objective, seen, case.max_steps)
-        step = max(1, toll // 3)
+        wanted = predicted_toll(case.objective, self._seen(case, shape), case.max_steps)
         if harder:
-            return max(toll + 1, wanted if wanted is not None else toll + step)
-        return max(0, min(toll - 1, wanted if wanted is not None else toll - step))
+            return max(toll + 1, wanted or 0)
+        return min(toll - 1, toll if wanted is None else wanted)
 
-    def _tolled(self, case: Case, shape: Shape, toll: int) -> Candidate:
-        verb = self._verb(case)
-        components = shape.components
-        rationale = shape.name
-        if toll > 0:
-            solved = [t.evidence for t in case.trials if _shape_of(case, t) == shape]
-            fewest = min((moves(e, verb) for e in (*solved, case.baseline) if e.solved), default=1)
-            per_move = ceil(toll / max(1, fewest))
-            components = (*components, LongWay(verb, toll, per_move))
-            rationale += f", ways longer by {toll}"
-        return Candidate(components, rationale, {"shape": shape.name, "toll": toll})
+    def _capacity(self, case: Case, shape: Shape) -> int:
+        """The toll that the moves of a shape's episodes can carry."""
+        if shape.name == EARLY_END:
+            return case.max_steps - 1
+        return PER_MOVE * moves(self._seen(case, shape), self._verb(case))
 
-    def _other_shape(self, case: Case, diagnosis: Diagnosis, tried: Shape) -> Candidate | None:
-        if diagnosis.direction == "easier":
-            head = _next_head(case)
-            return None if head is None else self._tolled(case, _head_start(case, head), 0)
-        used = {str(trial.candidate.parameters["shape"]) for trial in case.trials} | {tried.name}
-        for shape in _harder_shapes(case):
-            if shape.name not in used:
-                return self._tolled(case, shape, 0)
-        return None
+    def _seen(self, case: Case, shape: Shape) -> Evidence:
+        """All rollouts in a shape, at any toll; the baseline where there is none."""
+        same = [trial.evidence for trial in case.trials if _shape_of(trial).name == shape.name]
+        if not same or shape.name == EARLY_END:
+            return case.baseline
+        return Evidence(tuple(episode for evidence in same for episode in evidence.episodes))
 
     def _verb(self, case: Case) -> str:
         if self.verb:
@@ -130,32 +144,37 @@ class SearchStrategy:
         return first_words.most_common(1)[0][0] if first_words else ""
 
 
-def _head_start(case: Case, head: int) -> Shape:
-    return Shape(f"head start of {head}", (Stage(case.path[:head]),), head)
-
-
 def _harder_shapes(case: Case) -> list[Shape]:
     shapes = [Shape(name, components) for name, components in household_shapes(case)]
     shapes.append(Shape("first two sentences", (FirstSentences(2),)))
     if "admissible" in case.start.data:
         shapes.append(Shape("no admissible list", (WithholdAdmissible(1),)))
-        shapes.append(Shape("every second admissible list", (WithholdAdmissible(2),)))
+    if isinstance(case.objective, SuccessBand):
+        shapes.append(Shape(EARLY_END))
     return shapes
 
 
-def _shape_of(case: Case, trial: Trial) -> Shape:
-    name = str(trial.candidate.parameters["shape"])
-    components = tuple(c for c in trial.candidate.components if not isinstance(c, LongWay))
-    head = int(name.rsplit(" ", 1)[1]) if name.startswith("head start of ") else 0
-    return Shape(name, components, head)
+def _shape_of(trial: Trial) -> Shape:
+    dials = (LongWay, EarlyEnd)
+    coarse = tuple(c for c in trial.candidate.components if not isinstance(c, dials))
+    return Shape(str(trial.candidate.parameters["shape"]), coarse)
+
+
+def _toll_of(trial: Trial) -> int:
+    return int(trial.candidate.parameters["toll"])
+
+
+def _head_name(head: int) -> str:
+    return f"head start of {head}"
 
 
 def _next_head(case: Case) -> int | None:
     """Bisects the known path for a start that is neither too hard nor too easy."""
+    heads = {_head_name(head): head for head in range(1, len(case.path))}
     low, high = 0, len(case.path)
     for trial in case.trials:
-        head = _shape_of(case, trial).head
-        if not head or trial.candidate.parameters["toll"]:
+        head = heads.get(_shape_of(trial).name, 0)
+        if not head or _toll_of(trial):
             continue
         if case.objective.direction(trial.standing) == "easier":
             low = max(low, head)

@@ -1,0 +1,208 @@
+"""The target-band experiment: is a static env's measure in a band, and a reshaped one's?
+
+After Table "target metrics" of the EnvHarness paper: per task, the success rate shall be in
+[0.4, 0.6], or the mean steps of successes in [25, 35]; reported is the share of tasks in band.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from attrs import asdict, frozen
+
+from harness_core.policies import PolicySpec
+from harness_core.rates import Rate
+from harness_core.registry import load
+from harness_core.rollout import RolloutPool
+from harness_core.serial import from_data
+from harness_core.spec import StackSpec
+from harness_core.store import RunStore
+from harness_core.values import JsonDict
+from harness_rigger.corpus import measure, write_corpus
+from harness_rigger.evidence import Evidence
+from harness_rigger.loop import Budget, Rigged, Rigger
+from harness_rigger.objectives import Objective, StepBand, SuccessBand
+from harness_rigger.reproduce.report import write_report
+from harness_rigger.search import SearchStrategy
+
+FRESH_SEED = 10_000_000
+"""Seeds of the final measurement, which no decision has seen."""
+
+PUBLISHED = {"success-band": (0.06, 0.80), "step-band": (0.18, 0.53)}
+"""The paper's shares, original and reshaped: 100 ALFWorld tasks, 10 rollouts, an LLM policy."""
+
+
+@frozen
+class Scale:
+    """How much is run.
+
+    Args:
+        tasks: generated games.
+        baseline: rollouts of the original before anything is written.
+        rollouts: fresh rollouts that measure each task, original and reshaped.
+        most: rollouts after which a candidate is decided on.
+        size: of the rooms.
+    """
+
+    tasks: int = 12
+    baseline: int = 20
+    rollouts: int = 40
+    most: int = 60
+    size: str = "small"
+
+
+SCALES = {
+    "smoke": Scale(tasks=2, baseline=6, rollouts=6, most=12),
+    "default": Scale(),
+    "paper": Scale(tasks=100, rollouts=10, size="full"),
+}
+
+SUBJECT = PolicySpec("household-loops", {"strength": 0.15})
+TEACHER = PolicySpec("household")
+
+
+class TargetBand:
+    """The experiment for both objectives."""
+
+    scales = tuple(SCALES)
+
+    def run(self, scale: str, folder: Path, workers: int, tell: Callable[[str], None]) -> str:
+        """Runs both objectives, writes the report, and returns it as Markdown."""
+        results = [run_band(name, SCALES[scale], folder, workers, tell) for name in PUBLISHED]
+        return write_report(folder, results)
+
+
+TARGET_BAND = TargetBand()
+
+
+@frozen
+class Row:
+    """One task under one objective, measured.
+
+    Args:
+        task: its id.
+        outcome: of the loop.
+        original: figures of the env as it is.
+        reshaped: figures of the accepted stack; of the env as it is where there is none.
+        original_value: the measured value, `None` if nothing could be measured.
+        reshaped_value: likewise.
+        original_inside: whether the value is in the band.
+        reshaped_inside: likewise.
+        rollouts: that the loop used.
+        change: what was changed, in words.
+    """
+
+    task: str
+    outcome: str
+    original: JsonDict
+    reshaped: JsonDict
+    original_value: float | None
+    reshaped_value: float | None
+    original_inside: bool
+    reshaped_inside: bool
+    rollouts: int
+    change: str
+
+
+def run_band(
+    name: str, scale: Scale, folder: Path, workers: int, tell: Callable[[str], None]
+) -> JsonDict:
+    """Runs the experiment for one objective and returns its results as JSON data.
+
+    Args:
+        name: `"success-band"` or `"step-band"`.
+        folder: gets the games, the run store and the corpus; a second call resumes.
+        workers: processes.
+        tell: called with a line of text at every stage.
+    """
+    objective = _objective(name, scale)
+    stacks = _tasks(folder / "games", scale)
+    budget = Budget(baseline=scale.baseline, max_steps=50, batch=10)
+    corpus = folder / f"{name}.jsonl"
+    with (
+        RunStore(folder / f"{name}.db") as store,
+        RolloutPool(workers, store=store) as pool,
+    ):
+        rigger = Rigger(
+            pool, SUBJECT, objective, SearchStrategy(), budget=budget, teacher=TEACHER, tell=tell
+        )
+        rigged = [rigger.rig(stack) for stack in stacks]
+        write_corpus(corpus, [each.to_dict() for each in rigged])
+        seeds = range(FRESH_SEED, FRESH_SEED + scale.rollouts)
+        tell("measuring the originals with fresh rollouts")
+        originals = measure(pool, stacks, SUBJECT, seeds, budget.max_steps)
+    tell("measuring the accepted stacks from their JSON, in a fresh process")
+    verified = _verify(corpus, folder / f"{name}.measured.json", scale.rollouts, workers)
+    rows = [
+        _row(objective, each, original, verified)
+        for each, original in zip(rigged, originals, strict=True)
+    ]
+    return _results(name, objective, scale, rows)
+
+
+def _objective(name: str, scale: Scale) -> SuccessBand | StepBand:
+    kind: type[SuccessBand | StepBand] = SuccessBand if name == "success-band" else StepBand
+    return kind(least=min(10, scale.most), most=scale.most)
+
+
+def _tasks(games: Path, scale: Scale) -> list[StackSpec]:
+    os.environ["ALFWORLD_DATA"] = str(games)
+    tasks = load("env", "alfworld").generate_tasks(games, scale.tasks, seed=0, size=scale.size)
+    return [StackSpec("alfworld", task=task.id) for task in tasks]
+
+
+def _verify(corpus: Path, out: Path, rollouts: int, workers: int) -> dict[str, Evidence]:
+    """Measures every stack of a corpus in a process that knows nothing but the file."""
+    command = [sys.executable, "-m", "harness_rigger.reproduce.verify"]
+    arguments = [str(corpus), str(out), str(rollouts), str(workers)]
+    subprocess.run([*command, *arguments], check=True)
+    measured = json.loads(out.read_text(encoding="utf-8"))
+    return {digest: from_data(data, Evidence) for digest, data in measured.items()}
+
+
+def _row(
+    objective: Objective, rigged: Rigged, original: Evidence, verified: dict[str, Evidence]
+) -> Row:
+    changed = rigged.outcome == "accepted" and rigged.stack is not None
+    reshaped = verified[rigged.stack.digest] if changed and rigged.stack else original
+    before, after = objective.standing(original), objective.standing(reshaped)
+    trials = rigged.case.trials
+    return Row(
+        rigged.case.stack.task or "",
+        rigged.outcome,
+        original.summary(),
+        reshaped.summary(),
+        before.value if before.value == before.value else None,
+        after.value if after.value == after.value else None,
+        before.side == 0,
+        after.side == 0,
+        sum(len(trial.evidence.episodes) for trial in trials) + len(rigged.case.baseline.episodes),
+        trials[-1].candidate.rationale if changed else "",
+    )
+
+
+def _results(
+    name: str, objective: SuccessBand | StepBand, scale: Scale, rows: list[Row]
+) -> JsonDict:
+    return {
+        "name": name,
+        "band": [objective.low, objective.high],
+        "objective": objective.describe(),
+        "scale": asdict(scale),
+        "policy": asdict(SUBJECT),
+        "published": dict(zip(("original", "reshaped"), PUBLISHED[name], strict=True)),
+        "original": _share([row.original_inside for row in rows]),
+        "reshaped": _share([row.reshaped_inside for row in rows]),
+        "tasks": [asdict(row) for row in rows],
+    }
+
+
+def _share(inside: list[bool]) -> JsonDict:
+    rate = Rate(sum(inside), len(inside))
+    low, high = rate.interval()
+    return {"share": rate.value, "n": rate.n, "low": low, "high": high}

@@ -1,0 +1,33 @@
+"""Measures the stacks of a corpus, in a process that is given nothing but the file.
+
+Run as `python -m harness_rigger.reproduce.verify CORPUS OUT ROLLOUTS WORKERS`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from harness_core.rollout import RolloutPool
+from harness_core.serial import to_data
+from harness_core.store import RunStore
+from harness_rigger.corpus import measure, read_corpus
+from harness_rigger.reproduce.band import FRESH_SEED, SUBJECT
+
+
+def main(corpus: Path, out: Path, rollouts: int, workers: int) -> None:
+    """Writes `{digest: evidence}` for every stack of the corpus."""
+    entries = read_corpus(corpus)
+    seeds = range(FRESH_SEED, FRESH_SEED + rollouts)
+    with (
+        RunStore(out.with_suffix(".db")) as store,
+        RolloutPool(workers, store=store) as pool,
+    ):
+        evidence = measure(pool, [entry.stack for entry in entries], SUBJECT, seeds, 50)
+    measured = {entry.digest: to_data(each) for entry, each in zip(entries, evidence, strict=True)}
+    out.write_text(json.dumps(measured), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
