@@ -141,8 +141,8 @@ def _print(rigged: list[Rigged], folder: Path, as_json: bool) -> None:
                 each.case.stack.task or each.case.stack.env,
                 each.outcome,
                 str(each.case.baseline.rate),
-                str(each.case.trials[-1].evidence.rate) if each.outcome == "accepted" else "",
-                each.case.trials[-1].candidate.rationale if each.outcome == "accepted" else "",
+                str(each.trial.evidence.rate) if each.trial else "",
+                each.trial.candidate.rationale if each.trial else "",
             ]
             for each in rigged
         ],

@@ -43,6 +43,11 @@ class Evidence:
         return fmean(steps) if steps else float("nan")
 
     @property
+    def endings(self) -> set[str]:
+        """The ways in which the episodes ended."""
+        return {episode.ending for episode in self.episodes}
+
+    @property
     def timeouts(self) -> int:
         """Episodes that used up their step budget."""
         return sum(episode.ending == "budget" for episode in self.episodes)

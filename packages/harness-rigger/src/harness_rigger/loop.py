@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from attrs import field, frozen
+from attrs import frozen
 
 from harness_core.env import ActionableEnv
 from harness_core.episode import Episode
@@ -53,17 +53,20 @@ class Rigged:
     """The result for one task.
 
     Args:
-        outcome: `"accepted"`; `"kept"`, the env is in the band as it is; `"exhausted"`, the
-            revision budget or the strategy's ideas ran out.
+        outcome: `"accepted"`, at the end of the budget also where the evidence only just says
+            so; `"kept"`, the env is in the band as it is; `"exhausted"`, the revision budget or
+            the strategy's ideas ran out.
         stack: the accepted stack, the original where it was kept, else `None`.
         case: everything seen on the way.
         diagnosis: of the baseline.
+        trial: the accepted one.
     """
 
     outcome: Literal["accepted", "kept", "exhausted"]
     stack: StackSpec | None
     case: Case
-    diagnosis: Diagnosis = field(repr=False)
+    diagnosis: Diagnosis
+    trial: Trial | None = None
 
     def to_dict(self) -> JsonDict:
         """A corpus line: the stack with its digest and evidence; figures, not trajectories."""
@@ -136,8 +139,12 @@ class Rigger:
             self._tell(f"  {candidate.rationale}: {trial.decision.message}")
             case = case.after(trial)
             if trial.decision.outcome == "accept":
-                return Rigged("accepted", stack.wrapped(*candidate.components), case, diagnosis)
-        return Rigged("exhausted", None, case, diagnosis)
+                return _accepted(case, trial, diagnosis)
+        borderline = [t for t in case.trials if t.decision.reason == "borderline"]
+        if not borderline:
+            return Rigged("exhausted", None, case, diagnosis)
+        best = min(borderline, key=lambda trial: case.objective.distance(trial.standing))
+        return _accepted(case, best, diagnosis)
 
     def _observe(self, stack: StackSpec) -> Case:
         baseline = self._roll(stack, self._policy, range(self._budget.baseline))
@@ -174,13 +181,22 @@ class Rigger:
             enough = len(episodes) >= self._objective.least
             if (enough and standing.clear) or len(episodes) >= self._objective.most:
                 break
-        changed = start.observation != case.start or evidence.touched()
+        changed = (
+            start.observation != case.start
+            or evidence.touched()
+            or not evidence.endings <= case.baseline.endings
+        )
         reason, message = _judge(case, evidence, changed)
         return _trial(case, candidate, episodes, reason, message)
 
     def _roll(self, stack: StackSpec, policy: PolicySpec, seeds: range) -> Evidence:
         units = [Unit(stack, policy, seed, self._budget.max_steps) for seed in seeds]
         return Evidence(tuple(self._pool.run(units)))
+
+
+def _accepted(case: Case, trial: Trial, diagnosis: Diagnosis) -> Rigged:
+    stack = case.stack.wrapped(*trial.candidate.components)
+    return Rigged("accepted", stack, case, diagnosis, trial)
 
 
 def effective(env: ActionableEnv, episode: Episode) -> tuple[Action, ...]:
@@ -206,7 +222,7 @@ def _judge(case: Case, evidence: Evidence, changed: bool) -> tuple[Reason, str]:
     if not changed:
         return "unchanged", f"the policy met nothing of it; {figures}"
     if standing.side == 0:
-        return "in-band", figures
+        return "in-band" if standing.clear else "borderline", figures
     if not evidence.solved and (
         evidence.timeouts == len(evidence.counted) or evidence.blocked_share > 0.5
     ):
@@ -227,7 +243,7 @@ def _trial(
     outcome: Literal["accept", "refine", "reject"] = "reject"
     if reason == "in-band":
         outcome = "accept"
-    elif reason in ("too-easy", "too-hard"):
+    elif reason in ("borderline", "too-easy", "too-hard"):
         outcome = "refine"
     evidence = Evidence(episodes)
     standing = case.objective.standing(evidence)

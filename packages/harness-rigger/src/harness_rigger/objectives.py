@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from math import comb, isnan, sqrt
+from math import comb, inf, isnan, sqrt
 from statistics import fmean, stdev
 from typing import Literal, Protocol
 
-from attrs import field, frozen
+from attrs import frozen
 
 from harness_core.errors import SpecError
 from harness_rigger.evidence import Evidence
@@ -20,7 +20,7 @@ class Standing:
 
     Args:
         value: the measured value; NaN if there is nothing to measure.
-        side: -1 below the band, 0 inside, 1 above, by the point estimate.
+        side: -1 below the band, 0 inside, 1 above: the likeliest.
         clear: whether further rollouts would hardly change `side`.
     """
 
@@ -38,13 +38,16 @@ class Objective(Protocol):
 
     @property
     def most(self) -> int:
-        """Rollouts after which the point estimate decides."""
+        """Rollouts after which the likeliest side decides."""
 
     def standing(self, evidence: Evidence) -> Standing:
         """Where `evidence` stands."""
 
-    def direction(self, standing: Standing) -> Direction | None:
-        """Where to go from there; `None` if the value is inside the band."""
+    def direction(self, standing: Standing) -> Direction:
+        """Where the middle of the band lies from there."""
+
+    def distance(self, standing: Standing) -> float:
+        """How far the value is from the middle of the band; infinite where there is none."""
 
     def describe(self) -> str:
         """The target in words."""
@@ -67,9 +70,8 @@ def beta_cdf(x: float, successes: int, failures: int) -> float:
 class _Band:
     low: float
     high: float
-    least: int = 5
-    most: int = 60
-    confidence: float = field(default=0.9)
+    least: int
+    most: int
 
     def __attrs_post_init__(self) -> None:
         if not self.low < self.high:
@@ -82,6 +84,9 @@ class _Band:
         """The value to aim at."""
         return (self.low + self.high) / 2
 
+    def distance(self, standing: Standing) -> float:
+        return inf if isnan(standing.value) else abs(standing.value - self.middle)
+
 
 @frozen
 class SuccessBand(_Band):
@@ -91,13 +96,17 @@ class SuccessBand(_Band):
         low: in [0, 1].
         high: in [0, 1].
         least: rollouts without which nothing is accepted.
-        most: rollouts after which the point estimate decides.
-        confidence: posterior probability at which a rate counts as clearly outside. Inside, a
-            band this narrow is clear at 0.75 already.
+        most: rollouts after which the likeliest side decides.
+        inside: posterior probability at which a rate is clearly inside.
+        outside: posterior probability at which it is clearly below, or clearly above.
     """
 
     low: float = 0.4
     high: float = 0.6
+    least: int = 5
+    most: int = 60
+    inside: float = 0.7
+    outside: float = 0.9
 
     def standing(self, evidence: Evidence) -> Standing:
         rate = evidence.rate
@@ -106,13 +115,11 @@ class SuccessBand(_Band):
         failures = rate.n - rate.successes
         below = beta_cdf(self.low, rate.successes, failures)
         above = 1 - beta_cdf(self.high, rate.successes, failures)
-        side = _side(rate.value, self.low, self.high)
-        sure = {-1: below > self.confidence, 1: above > self.confidence}
-        clear = sure.get(side, 1 - below - above > min(0.75, self.confidence))
-        return Standing(rate.value, side, clear)
+        mass, side = max((below, -1), (1 - below - above, 0), (above, 1))
+        return Standing(rate.value, side, mass > (self.inside if side == 0 else self.outside))
 
-    def direction(self, standing: Standing) -> Direction | None:
-        return {-1: "easier", 1: "harder"}.get(standing.side)  # type: ignore[return-value]
+    def direction(self, standing: Standing) -> Direction:
+        return "harder" if standing.value > self.middle else "easier"
 
     def describe(self) -> str:
         return f"success rate in [{self.low:g}, {self.high:g}]"
@@ -126,13 +133,14 @@ class StepBand(_Band):
         low: steps.
         high: steps.
         least: rollouts without which nothing is accepted.
-        most: rollouts after which the point estimate decides.
-        confidence: unused by the step band beyond its standard-error rule: the mean is clear
-            when it is one standard error away from both edges.
+        most: rollouts after which the likeliest side decides. A mean is clear earlier, when it
+            is a standard error away from both edges.
     """
 
     low: float = 25.0
     high: float = 35.0
+    least: int = 5
+    most: int = 60
 
     def standing(self, evidence: Evidence) -> Standing:
         steps = [float(len(episode.steps)) for episode in evidence.solved]
@@ -143,10 +151,8 @@ class StepBand(_Band):
         clear = min(abs(mean - self.low), abs(mean - self.high)) > error
         return Standing(mean, _side(mean, self.low, self.high), clear)
 
-    def direction(self, standing: Standing) -> Direction | None:
-        if isnan(standing.value):
-            return "easier"
-        return {-1: "harder", 1: "easier"}.get(standing.side)  # type: ignore[return-value]
+    def direction(self, standing: Standing) -> Direction:
+        return "harder" if standing.value < self.middle else "easier"
 
     def describe(self) -> str:
         return f"mean steps of successes in [{self.low:g}, {self.high:g}]"

@@ -14,6 +14,7 @@ from harness_rigger.objectives import Direction, Objective, Standing
 
 Reason = Literal[
     "in-band",
+    "borderline",
     "too-easy",
     "too-hard",
     "unsolvable",

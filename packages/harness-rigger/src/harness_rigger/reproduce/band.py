@@ -168,7 +168,7 @@ def _verify(corpus: Path, out: Path, rollouts: int, workers: int) -> dict[str, E
 def _row(
     objective: Objective, rigged: Rigged, original: Evidence, verified: dict[str, Evidence]
 ) -> Row:
-    changed = rigged.outcome == "accepted" and rigged.stack is not None
+    changed = rigged.trial is not None and rigged.stack is not None
     reshaped = verified[rigged.stack.digest] if changed and rigged.stack else original
     before, after = objective.standing(original), objective.standing(reshaped)
     trials = rigged.case.trials
@@ -182,7 +182,7 @@ def _row(
         before.side == 0,
         after.side == 0,
         sum(len(trial.evidence.episodes) for trial in trials) + len(rigged.case.baseline.episodes),
-        trials[-1].candidate.rationale if changed else "",
+        rigged.trial.candidate.rationale if rigged.trial else "",
     )
 
 

@@ -46,9 +46,9 @@ def predicted_toll(objective: Objective, evidence: Evidence, max_steps: int) -> 
 
 
 def moves(evidence: Evidence, verb: str) -> int:
-    """Moves that the solved episodes make, the fewest of any; at least 1."""
+    """Moves that a solved episode makes, by the mean; at least 1."""
     counts = [
         sum(step.executed is not None and step.executed.text.startswith(verb) for step in e.steps)
         for e in evidence.solved
     ]
-    return max(1, min(counts, default=1))
+    return max(1, round(fmean(counts))) if counts else 1

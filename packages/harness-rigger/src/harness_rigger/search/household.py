@@ -11,7 +11,7 @@ from harness_core.stage import Stage
 from harness_core.values import JsonDict
 from harness_rigger.strategy import Case
 
-PLACES = 4
+PLACES = 3
 """How many hiding places are tried, and how many other places; each of another type."""
 
 
@@ -23,7 +23,7 @@ def household_shapes(case: Case) -> Iterator[tuple[str, tuple[Component, ...]]]:
     world = case.state.data
     if not {"receptacles", "goal", "dialect"} <= world.keys():
         return
-    targets = list(_targets(world))
+    targets = list(_targets(case))
     for hidden in (True, False):
         for place in _places(case, targets, hidden)[:PLACES]:
             actions: list[str] = []
@@ -40,19 +40,19 @@ def _type(name: str) -> str:
     return name.rsplit(" ", 1)[0]
 
 
-def _words(world: JsonDict) -> set[str]:
+def _named(world: JsonDict) -> set[str]:
     return set(re.findall(r"[a-z]+", str(world["goal"]).lower()))
 
 
-def _targets(world: JsonDict) -> Iterator[tuple[str, str]]:
-    """Objects that the goal names and that lie open: (object, receptacle)."""
-    words = _words(world)
+def _targets(case: Case) -> Iterator[tuple[str, str]]:
+    """Objects of the types that the known path picks up, where they lie open: (object, place)."""
+    taken = {_type(" ".join(a.text.split()[1:3])) for a in case.path if a.text.startswith("take ")}
     seen: set[str] = set()
-    for name, receptacle in sorted(world["receptacles"].items()):
-        if receptacle["openable"] or _type(name) in words:
+    for name, receptacle in sorted(case.state.data["receptacles"].items()):
+        if receptacle["openable"] or _type(name) in _named(case.state.data):
             continue
         for thing in receptacle["contents"]:
-            if _type(thing) in words and thing not in seen:
+            if _type(thing) in taken and thing not in seen:
                 seen.add(thing)
                 yield thing, name
 
@@ -60,13 +60,13 @@ def _targets(world: JsonDict) -> Iterator[tuple[str, str]]:
 def _places(case: Case, targets: list[tuple[str, str]], hidden: bool) -> list[str]:
     """Receptacles that the goal does not name, closed or open; those that the policy visits
     least first."""
-    words = _words(case.state.data)
+    named = _named(case.state.data)
     starts = {start for _, start in targets}
     visits = Counter(step.action.text for e in case.baseline.episodes for step in e.steps)
     fitting = [
         name
         for name, receptacle in case.state.data["receptacles"].items()
-        if receptacle["openable"] is hidden and _type(name) not in words and name not in starts
+        if receptacle["openable"] is hidden and _type(name) not in named and name not in starts
     ]
     fitting.sort(key=lambda name: (visits[f"go to {name}"], name))
     one_of_a_type = {_type(name): name for name in reversed(fitting)}

@@ -19,6 +19,9 @@ from harness_rigger.strategy import Candidate, Case, Diagnosis, Trial
 PER_MOVE = 2
 """The most that one move costs besides: a policy that tries thrice must get through."""
 
+CARRIED = 3
+"""The toll that one move of an earlier episode can carry: under a toll, policies move more."""
+
 AS_IT_IS = "as it is"
 EARLY_END = "early end"
 
@@ -42,8 +45,9 @@ class SearchStrategy:
 
     A task that is too easy gets a toll on moves, as large as the steps that earlier episodes
     left over say; where the moves cannot carry the toll, a coarse change comes first. A task
-    that is too hard starts further down a known path, by bisection, and then gets its toll. The
-    last resort for a success band is to end the episode early, which takes the same steps away.
+    that is too hard starts further down a known path, by bisection, and then gets its toll.
+    Where no toll can be carried, a success band is met by an early end, which takes the same
+    steps away.
 
     Args:
         verb: how moves begin; empty: `"go to"` where it occurs, else the most frequent first
@@ -55,7 +59,7 @@ class SearchStrategy:
     def diagnose(self, case: Case) -> Diagnosis:
         """Direction by the objective; weakness by how the failures end."""
         standing = case.objective.standing(case.baseline)
-        direction = case.objective.direction(standing)
+        direction = None if standing.side == 0 else case.objective.direction(standing)
         failed = [e for e in case.baseline.counted if not e.success]
         if not failed:
             return Diagnosis(direction, "solves every baseline rollout")
@@ -69,14 +73,14 @@ class SearchStrategy:
         last = case.trials[-1]
         shape, toll = _shape_of(last), _toll_of(last)
         direction = case.objective.direction(last.standing)
-        exhausted = (
-            last.decision.reason in ("component-error", "unchanged", "no-evidence")
-            or (direction == "easier" and toll == 0)
-            or (direction == "harder" and toll >= self._capacity(case, shape))
-        )
-        if exhausted:
+        if last.decision.reason in ("component-error", "unchanged", "no-evidence"):
             return self._other_shape(case, diagnosis)
-        return self._tolled(case, shape, self._adjusted(case, shape, toll, direction == "harder"))
+        if direction == "easier" and toll == 0:
+            return self._other_shape(case, diagnosis)
+        adjusted = self._adjusted(case, shape, toll, direction == "harder")
+        if adjusted > self._capacity(case, shape) or _was_tried(case, shape, adjusted):
+            return self._other_shape(case, diagnosis)
+        return self._tolled(case, shape, adjusted)
 
     def _first(self, case: Case, diagnosis: Diagnosis) -> Candidate | None:
         toll = predicted_toll(case.objective, case.baseline, case.max_steps)
@@ -124,7 +128,7 @@ class SearchStrategy:
         """The toll that the moves of a shape's episodes can carry."""
         if shape.name == EARLY_END:
             return case.max_steps - 1
-        return PER_MOVE * moves(self._seen(case, shape), self._verb(case))
+        return CARRIED * moves(self._seen(case, shape), self._verb(case))
 
     def _seen(self, case: Case, shape: Shape) -> Evidence:
         """All rollouts in a shape, at any toll; the baseline where there is none."""
@@ -146,11 +150,11 @@ class SearchStrategy:
 
 def _harder_shapes(case: Case) -> list[Shape]:
     shapes = [Shape(name, components) for name, components in household_shapes(case)]
+    if isinstance(case.objective, SuccessBand):
+        shapes.append(Shape(EARLY_END))
     shapes.append(Shape("first two sentences", (FirstSentences(2),)))
     if "admissible" in case.start.data:
         shapes.append(Shape("no admissible list", (WithholdAdmissible(1),)))
-    if isinstance(case.objective, SuccessBand):
-        shapes.append(Shape(EARLY_END))
     return shapes
 
 
@@ -158,6 +162,10 @@ def _shape_of(trial: Trial) -> Shape:
     dials = (LongWay, EarlyEnd)
     coarse = tuple(c for c in trial.candidate.components if not isinstance(c, dials))
     return Shape(str(trial.candidate.parameters["shape"]), coarse)
+
+
+def _was_tried(case: Case, shape: Shape, toll: int) -> bool:
+    return any(_shape_of(t).name == shape.name and _toll_of(t) == toll for t in case.trials)
 
 
 def _toll_of(trial: Trial) -> int:
