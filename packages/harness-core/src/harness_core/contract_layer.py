@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Never
 
 from attrs import frozen
@@ -100,7 +99,7 @@ def open_hooks(
             component.modify_transition,
             component.filter_observation,
             joined=False,
-            save=lambda: deepcopy(view.extras),
+            save=lambda: view.extras,
             close=lambda: None,
         )
     session = component.open_session(route=route)

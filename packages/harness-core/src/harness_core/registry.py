@@ -43,7 +43,7 @@ class Registry:
     def _load_point(self, point: EntryPoint) -> None:
         try:
             self.add(point.load(), point.name)
-        except Exception as error:  # a broken plugin must not take the others with it
+        except (Exception, SystemExit) as error:  # a broken plugin takes no other with it
             self.broken[point.name] = f"{type(error).__name__}: {error}"
 
     def add(self, plugin: object, name: str) -> None:
@@ -74,7 +74,7 @@ class Registry:
             try:
                 for entry in implementation.function():
                     found.setdefault(entry.id, []).append((name, entry))
-            except Exception as error:  # nor may one whose hook is broken
+            except Exception as error:  # nor does one whose hook is broken
                 self.broken[name] = f"{KINDS[kind]}() raised {type(error).__name__}: {error}"
         return dict(sorted(found.items()))
 

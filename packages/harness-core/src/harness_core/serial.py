@@ -96,7 +96,8 @@ def _read_sequence(data: Any, kind: Any) -> Any:
     """For `tuple[X, ...]`: takes JSON lists alone, where cattrs takes texts and dicts as well."""
     if not isinstance(data, list | tuple):
         raise TypeError(f"got {data!r}, not a list")
-    return tuple(_converter().structure(data, GenericAlias(list, get_args(kind)[:1])))
+    items: Any = GenericAlias(list, get_args(kind)[:1])
+    return tuple(_converter().structure(data, items))
 
 
 def _read_action(data: Any) -> Action:

@@ -24,12 +24,13 @@ def snapshot(env: ActionableEnv) -> JsonDict:
     while isinstance(inner, Layer):
         layers.append(inner.save_layer())
         inner = inner.inner
-    return {
+    state = {
         "schema": SCHEMA,
         "stack": to_data(spec_of(env)),
         "base": inner.save_state(),
         "layers": layers[::-1],
     }
+    return deepcopy(state)  # the episode goes on; the snapshot does not
 
 
 def restore(state: JsonDict) -> ActionableEnv:

@@ -65,14 +65,14 @@ class RunStore:
 
     def _open(self) -> None:
         self._db.isolation_level = None  # every statement is its own transaction
-        self._db.execute("PRAGMA journal_mode=WAL")
-        self._db.execute("PRAGMA synchronous=NORMAL")
         found = self._db.execute("PRAGMA quick_check(1)").fetchone()[0]
         if found != "ok":
             raise sqlite3.DatabaseError(found)
         tables = {name for (name,) in self._read("SELECT name FROM sqlite_master")}
         if tables and "meta" not in tables:
             raise sqlite3.DatabaseError("its tables are another program's")
+        self._db.execute("PRAGMA journal_mode=WAL")
+        self._db.execute("PRAGMA synchronous=NORMAL")
         self._db.executescript(_TABLES)
         schema = self.meta("schema", str(SCHEMA))
         if not schema.isdecimal() or int(schema) > SCHEMA:

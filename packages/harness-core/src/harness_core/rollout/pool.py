@@ -14,7 +14,7 @@ from attrs import frozen
 
 from harness_core.env import ActionableEnv
 from harness_core.episode import Episode, Failure, run_episode
-from harness_core.errors import EnvError, HarnessError
+from harness_core.errors import EnvError, HarnessError, SpecError
 from harness_core.policies import Policy, PolicySpec
 from harness_core.registry import registry
 from harness_core.rollout.remote import EnvProcess, Limits, RemoteEnv
@@ -159,8 +159,8 @@ class RolloutPool:
             return episode
         try:
             self._store.put_episode(key, unit.to_dict(), episode)
-        except (TypeError, ValueError) as error:
-            episode = _failed(unit, EnvError(f"The episode holds what JSON cannot: {error}."))
+        except (SpecError, ValueError) as error:  # NaN, or text that is not Unicode
+            episode = _failed(unit, EnvError(f"The episode cannot be kept: {error}"))
             self._store.put_episode(key, unit.to_dict(), episode)
         return episode
 

@@ -1,0 +1,4 @@
+from harness_core.registry import register
+
+register("harness_core.testing.plugin")
+register("support.plugin")

@@ -1,0 +1,41 @@
+import re
+import subprocess
+import sys
+
+DEPENDENCIES = {"harness_core", "attr", "attrs", "cattrs", "cattr", "pluggy"}
+"""What `import harness_core` may load besides the standard library."""
+
+NEW_MODULES = """
+import sys
+before = set(sys.modules)
+import harness_core
+print(*(set(sys.modules) - before))
+"""
+
+MILLISECONDS = 150
+
+
+def test_importing_the_core_loads_only_the_standard_library_and_its_three_dependencies():
+    """No optional or heavy package is loaded before it is used."""
+    done = subprocess.run(
+        [sys.executable, "-c", NEW_MODULES], capture_output=True, text=True, check=True
+    )
+    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    assert "harness_core" in loaded
+    assert loaded - sys.stdlib_module_names <= DEPENDENCIES
+
+
+def test_importing_the_core_is_quick():
+    """Under 150 ms, at the best of five."""
+    assert min(import_milliseconds() for _ in range(5)) < MILLISECONDS
+
+
+def import_milliseconds():
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", "import harness_core"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    cumulative = re.search(r"\|\s*(\d+) \| harness_core$", done.stderr, re.MULTILINE)
+    return int(cumulative.group(1)) / 1000

@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from harness_core import Action, Observation, Task, Tool
+from harness_core.errors import MissingExtraError, UnknownTaskError
+from harness_core.policies import Decision, Policy, PolicySpec
+from harness_core.registry import register
+from harness_core.rollout import Limits, RolloutPool, Unit
+from harness_core.spec import StackSpec
+from harness_core.store import RunStore
+from support.cli import descendants, running
+
+register("support.ladder_plugin")
+
+
+@pytest.fixture(autouse=True)
+def tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Every test leaves no process, no thread, no open file and no temporary folder behind."""
+    tmp = tmp_path / "tmp"
+    tmp.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp))
+    before = (descendants(os.getpid()), threading.active_count(), _open_files())
+    yield tmp
+    assert not running(descendants(os.getpid()) - before[0])
+    assert threading.active_count() == before[1]
+    assert _open_files() == before[2]
+    assert list(tmp.iterdir()) == []
+
+
+def _open_files() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def _units(count: int, task: str = "rung-4", **options: object) -> list[Unit]:
+    stack = StackSpec("ladder", task, options=options)
+    return [Unit(stack, PolicySpec("random"), seed, 15) for seed in range(count)]
+
+
+def test_same_episodes_at_any_worker_count() -> None:
+    """One, two and four workers give equal episodes in the order of the units."""
+    units = _units(8)
+    runs = []
+    for workers in (1, 2, 4):
+        with RolloutPool(workers) as pool:
+            runs.append(pool.run(units))
+    assert runs[0] == runs[1] == runs[2]
+    assert [episode.seed for episode in runs[0]] == list(range(8))
+    assert {episode.success for episode in runs[0]} == {True, False}
+
+
+def test_stored_units_are_not_run_again(tmp_path: Path) -> None:
+    """A pool with a store runs what is missing, and gives what is there first."""
+    played: list[int] = []
+
+    class Noted:
+        def reset(self, task: Task, tools: Sequence[Tool], seed: int) -> None:
+            played.append(seed)
+
+        def act(self, observation: Observation) -> Decision | None:
+            return None
+
+    def build(spec: PolicySpec) -> Policy:
+        return Noted()
+
+    with RunStore(tmp_path / "run.db") as store:
+        with RolloutPool(1, store=store, build_policy=build) as pool:
+            first = pool.run(_units(2))
+        with RolloutPool(1, store=store, build_policy=build) as pool:
+            again = pool.run(_units(4))
+    assert played == [0, 1, 2, 3]
+    assert again[:2] == first
+
+
+def test_process_that_dies_is_replaced() -> None:
+    """A worker that dies costs its episode alone: infrastructure's failure, after all retries."""
+    with RolloutPool(1, retries=1) as pool:
+        (dead,) = pool.run(_units(1, trouble="die"))
+        (fine,) = pool.run(_units(1))
+    assert dead.failure is not None
+    assert dead.failure.fault == "infrastructure"
+    assert "exit code 7" in dead.failure.message
+    assert fine.failure is None
+
+
+@pytest.mark.parametrize("limits", [Limits(step=0.3), Limits(episode=1.5)], ids=["step", "episode"])
+def test_hanging_step_is_killed(limits: Limits) -> None:
+    """A step that hangs is killed at the step's limit, or at the episode's."""
+    began = time.monotonic()
+    with RolloutPool(1, limits=limits, retries=0) as pool:
+        (episode,) = pool.run(_units(1, trouble="hang"))
+    assert episode.failure is not None
+    assert episode.failure.error == "EnvTimeout"
+    assert time.monotonic() - began < 10
+
+
+def test_exception_in_the_env_is_told() -> None:
+    """What the env raises in its process arrives with its message and its traceback."""
+    with RolloutPool(1, retries=0) as pool:
+        (episode,) = pool.run(_units(1, trouble="raise"))
+    assert episode.failure is not None
+    assert "the ladder broke" in episode.failure.message
+    assert "_go_wrong" in episode.failure.trace
+
+
+def test_what_json_cannot_hold_fails_its_episode_alone(tmp_path: Path) -> None:
+    """An env that answers with NaN fails its own episode in the store; the others are kept."""
+    units = [*_units(1, trouble="nan"), *_units(1)]
+    with RunStore(tmp_path / "run.db") as store, RolloutPool(1, store=store) as pool:
+        odd, fine = pool.run(units)
+    assert odd.failure is not None
+    assert odd.failure.fault == "infrastructure"
+    assert fine.failure is None
+
+
+@pytest.mark.parametrize("missing", ["task", "extra"])
+def test_wrong_request_is_raised(missing: str) -> None:
+    """A unit that nobody can run is the caller's error, raised with its own class."""
+
+    def build(spec: PolicySpec) -> Policy:
+        raise MissingExtraError("install it")
+
+    if missing == "task":
+        with RolloutPool(2) as pool, pytest.raises(UnknownTaskError, match="rung-9"):
+            pool.run(_units(3, task="rung-99"))
+    else:
+        with RolloutPool(2, build_policy=build) as pool, pytest.raises(MissingExtraError):
+            pool.run(_units(3))
+
+
+def test_policy_that_raises_fails_its_episode() -> None:
+    """An exception of the policy, in this process, is the policy's failure."""
+
+    class Lost:
+        def reset(self, task: Task, tools: Sequence[Tool], seed: int) -> None:
+            pass
+
+        def act(self, observation: Observation) -> Decision | None:
+            raise LookupError("where am I?")
+
+    with RolloutPool(1, build_policy=lambda spec: Lost()) as pool:
+        (episode,) = pool.run(_units(1))
+    assert episode.failure is not None
+    assert episode.failure.fault == "policy"
+    assert episode.success is False
+
+
+@pytest.mark.parametrize("close", ["stream", "pool"])
+def test_leaving_early_ends_what_runs(close: str) -> None:
+    """A stream left in the middle, or a pool closed under it, ends busy workers at once."""
+    began, before = time.monotonic(), descendants(os.getpid())
+    threads = threading.active_count()
+    with RolloutPool(3) as pool:
+        stream = pool.stream([*_units(1), *_units(8, task="rung-6", pause=2.0)])
+        next(stream)
+        if close == "stream":
+            stream.close()  # type: ignore[attr-defined]  # it is a generator
+    assert not running(descendants(os.getpid()) - before)
+    assert threading.active_count() == threads
+    del stream
+    assert time.monotonic() - began < 8
+
+
+def test_interruption_ends_what_runs() -> None:
+    """An exception in the loop over a stream, such as Ctrl-C, leaves nothing running."""
+
+    def interrupted() -> None:
+        with RolloutPool(3) as pool:
+            for _ in pool.stream([*_units(1), *_units(8, task="rung-6", pause=2.0)]):
+                raise KeyboardInterrupt
+
+    before = descendants(os.getpid())
+    with pytest.raises(KeyboardInterrupt) as caught:
+        interrupted()
+    assert not running(descendants(os.getpid()) - before)
+    assert caught.traceback  # it keeps the stream alive, which must not matter
+
+
+def test_pool_goes_on_after_a_stream_that_was_left() -> None:
+    """A pool can be used again after a stream was left in the middle."""
+    with RolloutPool(2) as pool:
+        for _ in pool.stream(_units(6, pause=0.05)):
+            break
+        assert [episode.failure for episode in pool.run(_units(3))] == [None] * 3
+
+
+def test_workers_are_reused() -> None:
+    """One worker process serves many episodes, and many runs."""
+    with RolloutPool(1) as pool:
+        before = descendants(os.getpid())
+        pool.run(_units(1))
+        workers = descendants(os.getpid()) - before
+        pool.run(_units(3))
+        assert descendants(os.getpid()) - before == workers
+        assert len(workers) == 1
+
+
+def test_borrowed_env(tmp: Path) -> None:
+    """A borrowed stack is live in a worker, with the worker's own temporary folder."""
+    with RolloutPool(1) as pool, pool.borrow(StackSpec("ladder", "rung-2")) as env:
+        env.reset(seed=2)
+        env.step(Action("up"))
+        assert env.get_env_state().data == {"height": 1}
+        assert len(list(tmp.iterdir())) == 1

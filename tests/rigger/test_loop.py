@@ -1,0 +1,122 @@
+"""The loop, on a real env in real worker processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness_core import StackSpec, Stage
+from harness_core.policies import PolicySpec
+from harness_core.registry import register
+from harness_core.rollout import RolloutPool
+from harness_core.store import RunStore
+from harness_rigger.loop import Budget, Rigged, Rigger
+from harness_rigger.objectives import SuccessBand
+from harness_rigger.search import SearchStrategy
+from harness_rigger.search.contracts import EarlyEnd, FirstSentences, LongWay
+from support.rigger_plugin import Breaks, Wall
+from support.subjects import Listed
+
+LADDER = StackSpec("ladder", task="rung-3")
+UP = PolicySpec("scripted", {"actions": ["up"] * 40})
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[RolloutPool]:
+    register("support.ladder_plugin")
+    register("support.rigger_plugin")
+    with RolloutPool(2) as pool:
+        yield pool
+
+
+def rig(pool: RolloutPool, *candidates: object, max_steps: int = 20) -> Rigged:
+    strategy = Listed([each if isinstance(each, tuple) else (each,) for each in candidates])
+    budget = Budget(baseline=10, max_steps=max_steps, batch=10)
+    objective = SuccessBand(least=10, most=40)
+    return Rigger(pool, UP, objective, strategy, budget=budget).rig(LADDER)
+
+
+def reasons(rigged: Rigged) -> list[str]:
+    return [trial.decision.reason for trial in rigged.case.trials]
+
+
+def test_what_cannot_be_solved_is_named(pool: RolloutPool) -> None:
+    """Zero success with every action blocked is unsolvable, not hard, and is rejected."""
+    rigged = rig(pool, Wall())
+    assert reasons(rigged) == ["unsolvable"]
+    assert rigged.case.trials[0].decision.outcome == "reject"
+    assert "100% of the actions were blocked" in rigged.case.trials[0].decision.message
+    assert (rigged.outcome, rigged.stack) == ("exhausted", None)
+
+
+def test_what_changes_nothing_is_named(pool: RolloutPool) -> None:
+    """A candidate that the policy never meets is unchanged, whatever the rate."""
+    assert reasons(rig(pool, LongWay("fly", 3), FirstSentences(9))) == ["unchanged"] * 2
+
+
+def test_a_broken_component_is_named(pool: RolloutPool) -> None:
+    """A raising hook and an impossible replay count against the component, with the message."""
+    rigged = rig(pool, Breaks(), Stage(["sideways"]))
+    assert reasons(rigged) == ["component-error"] * 2
+    first, second = rigged.case.trials
+    assert "broken on purpose" in first.decision.message
+    assert "'sideways', was refused" in second.decision.message
+    assert second.evidence.episodes == ()
+
+
+def test_too_easy_and_too_hard_are_refined(pool: RolloutPool) -> None:
+    """A rate beside the band is a refine, and an accepted candidate ends the loop."""
+    rigged = rig(pool, EarlyEnd(12), EarlyEnd(3), EarlyEnd(4), EarlyEnd(5))
+    assert reasons(rigged)[:2] == ["too-easy", "too-hard"]
+    assert rigged.outcome == "accepted"
+    assert rigged.stack is not None
+    assert rigged.stack.components == rigged.trial.candidate.components  # type: ignore[union-attr]
+
+
+def test_an_env_in_the_band_is_kept(pool: RolloutPool) -> None:
+    """Nothing is written where the baseline is in the band already."""
+    rigged = rig(pool, EarlyEnd(4), max_steps=4)
+    assert (rigged.outcome, rigged.stack, rigged.case.trials) == ("kept", LADDER, ())
+
+
+def test_search_finds_the_band(pool: RolloutPool) -> None:
+    """The search strategy brings an always solved task into the band, from the evidence."""
+    budget = Budget(baseline=20, max_steps=20, batch=10)
+    objective = SuccessBand(least=10, most=60)
+    rigged = Rigger(pool, UP, objective, SearchStrategy(), budget=budget).rig(LADDER)
+    assert rigged.outcome == "accepted"
+    assert 0.4 <= rigged.trial.evidence.rate.value <= 0.6  # type: ignore[union-attr]
+
+
+def test_search_helps_a_policy_that_fails(pool: RolloutPool) -> None:
+    """A task that is never solved starts further down the teacher's path."""
+    stack = StackSpec("ladder", task="rung-6")
+    weak = PolicySpec("scripted", {"actions": ["up"] * 4})
+    budget = Budget(baseline=10, max_steps=20, batch=10)
+    objective = SuccessBand(least=10, most=60)
+    rigged = Rigger(pool, weak, objective, SearchStrategy(), budget=budget, teacher=UP).rig(stack)
+    assert rigged.case.baseline.rate.successes == 0
+    assert rigged.outcome == "accepted"
+    assert isinstance(rigged.trial.candidate.components[0], Stage)  # type: ignore[union-attr]
+
+
+def test_a_second_run_pays_for_nothing_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a store, the loop repeats its decisions from kept episodes and runs none anew."""
+    register("support.ladder_plugin")
+    log = tmp_path / "log"
+    monkeypatch.setenv("LADDER_LOG", str(log))
+    results, counts = [], []
+    for _ in range(2):
+        with RunStore(tmp_path / "run.db") as store, RolloutPool(2, store=store) as pool:
+            strategy = Listed([(EarlyEnd(3),), (EarlyEnd(4),), (EarlyEnd(5),)])
+            budget = Budget(baseline=10, max_steps=20, batch=10)
+            objective = SuccessBand(least=10, most=40)
+            rigger = Rigger(pool, UP, objective, strategy, budget=budget)
+            results.append(rigger.rig(LADDER).to_dict())
+        counts.append(len(log.read_text().splitlines()))
+    assert results[0] == results[1]
+    assert counts[0] == counts[1] > 10
