@@ -123,9 +123,7 @@ def test_a_pass_through_layer_costs_no_more_than_a_gymnasium_wrapper() -> None:
     for _ in range(DEPTH):
         stack = PassThrough(stack, Identity())
     gym, wrapped = gym_stack()
-    bare, layered, gym_bare, gym_layered = nanoseconds(
-        env.step, stack.step, gym.step, wrapped.step
-    )
+    bare, layered, gym_bare, gym_layered = nanoseconds(env.step, stack.step, gym.step, wrapped.step)
     layer, wrapper = (layered - bare) / DEPTH, (gym_layered - gym_bare) / DEPTH
     print(f"\nper layer: ours {layer:.0f} ns, Gymnasium {wrapper:.0f} ns")
     assert layer <= wrapper

@@ -1,4 +1,3 @@
-import re
 import subprocess
 import sys
 
@@ -10,6 +9,13 @@ import sys
 before = set(sys.modules)
 import harness_core
 print(*(set(sys.modules) - before))
+"""
+
+TIMED = """
+import time
+before = time.process_time()
+import harness_core
+print(time.process_time() - before)
 """
 
 MILLISECONDS = 150
@@ -26,16 +32,10 @@ def test_importing_the_core_loads_only_the_standard_library_and_its_three_depend
 
 
 def test_importing_the_core_is_quick():
-    """Under 150 ms, at the best of five."""
+    """Under 150 ms of processor time, at the best of five: other processes do not count."""
     assert min(import_milliseconds() for _ in range(5)) < MILLISECONDS
 
 
 def import_milliseconds():
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-c", "import harness_core"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    cumulative = re.search(r"\|\s*(\d+) \| harness_core$", done.stderr, re.MULTILINE)
-    return int(cumulative.group(1)) / 1000
+    done = subprocess.run([sys.executable, "-c", TIMED], capture_output=True, text=True, check=True)
+    return 1000 * float(done.stdout)

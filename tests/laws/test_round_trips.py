@@ -9,6 +9,7 @@ from harness_core import (
     Action,
     Chain,
     Component,
+    Composition,
     Contract,
     Identity,
     StackSpec,
@@ -36,6 +37,7 @@ NAMES = st.sampled_from(["", "toy24", "corridor"])
 
 BY_ID = {
     "identity": st.just(Identity()),
+    "composition": st.lists(st.builds(KeepWords, st.integers()), max_size=3).map(Composition),
     "stage": st.lists(ACTIONS, max_size=4).map(Stage),
     "contract": st.builds(load("component", "contract"), st.sampled_from(SOURCES), NAMES),
     "chain": st.builds(Chain, EXTENSIONS, st.none() | ROUTES, REQUIRED),

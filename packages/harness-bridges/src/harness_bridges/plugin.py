@@ -15,6 +15,7 @@ def harness_envs() -> list[Entry]:
             "toy24",
             "the 24 game: make 24 from four numbers",
             "harness_bridges.toy24.env:Toy24Env",
+            helpers="harness_bridges.toy24.helpers",
         ),
         Entry(
             "alfworld",

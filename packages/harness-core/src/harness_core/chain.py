@@ -19,7 +19,8 @@ from harness_core.contract import Contract, SourceContract, StateView
 from harness_core.contract_layer import Hooks, open_hooks
 from harness_core.env import ActionableEnv
 from harness_core.errors import ChainError
-from harness_core.layer import Judged, Layer, close_all
+from harness_core.layer import Layer, close_all
+from harness_core.segment import Segment
 from harness_core.serial import from_data, to_data
 from harness_core.spec import StackSpec
 from harness_core.values import (
@@ -100,33 +101,6 @@ class RouteView(StateView):
         self.switch = segment
 
 
-class Segment:
-    """One env of a chain, and what became of it."""
-
-    def __init__(self, env: ActionableEnv, started: bool = False) -> None:
-        self.env = env
-        self.started = started
-        self.verdict: Verdict | None = None
-
-    @property
-    def ended(self) -> bool:
-        """Whether its own episode is over; its verdict is then fixed."""
-        return self.verdict is not None
-
-    def end(self) -> None:
-        """Asks the verifier, once."""
-        if self.verdict is None:
-            self.verdict = self.env.evaluate()
-
-    def evaluate(self) -> Verdict:
-        """The verdict; a failure if the segment never ended."""
-        return self.verdict or Verdict(False, metrics={"ended": False})
-
-    def summary(self) -> JsonDict:
-        """What a route may know."""
-        return {"ended": self.ended, "success": self.verdict.success if self.verdict else None}
-
-
 class ChainLayer(Layer):
     """Runs the segments of one chain."""
 
@@ -151,7 +125,7 @@ class ChainLayer(Layer):
     def active(self) -> ActionableEnv:
         return self._segments[self._active].env
 
-    def judged(self) -> Sequence[Judged]:
+    def judged(self) -> Sequence[Segment]:
         required = self.component.required
         if required is None:
             return self._segments

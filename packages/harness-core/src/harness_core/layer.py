@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, final
+from typing import Any, final
 
 from harness_core.component import Component
 from harness_core.env import ActionableEnv
-from harness_core.errors import CloseError
+from harness_core.errors import CloseError, ComponentError
+from harness_core.segment import Segment
 from harness_core.values import (
     Action,
     EnvState,
@@ -25,13 +26,6 @@ _FINAL = {
     "evaluate": "a customized env inherits the benchmark's own verifier",
     "step_signal": "the signal is the base env's",
 }
-
-
-class Judged(Protocol):
-    """Whatever has a verdict: an env, or a segment of a chain."""
-
-    def evaluate(self) -> Verdict:
-        """The verdict on the world as it is now."""
 
 
 class Layer(ActionableEnv):
@@ -72,14 +66,25 @@ class Layer(ActionableEnv):
     def observe(self) -> Observation:
         return self.inner.observe()
 
-    def judged(self) -> Sequence[Judged]:
-        """What this layer's verdict is the conjunction of."""
+    def judged(self) -> Sequence[ActionableEnv | Segment]:
+        """What this layer's verdict is the conjunction of: envs, or segments of a chain."""
         return (self.inner,)
 
     @final
     def evaluate(self) -> Verdict:
-        """The child's verdict, untouched; of several, the conjunction."""
-        parts = tuple(child.evaluate() for child in self.judged())
+        """The child's verdict, untouched; of several, the conjunction.
+
+        Raises:
+            ComponentError: `judged` names neither segments alone nor this layer's inner env.
+        """
+        children = self.judged()
+        segments = bool(children) and all(isinstance(child, Segment) for child in children)
+        if not segments and not any(child is self.inner for child in children):
+            raise ComponentError(
+                f"{type(self).__name__}.judged() leaves out the env that it wraps. A customized "
+                "env inherits the benchmark's own verifier."
+            )
+        parts = tuple(child.evaluate() for child in children)
         return parts[0] if len(parts) == 1 else Verdict.conjunction(parts)
 
     def active(self) -> ActionableEnv:

@@ -12,6 +12,8 @@ from functools import cache
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_origin
 
+from attrs import fields
+
 from harness_core.component import Component
 from harness_core.errors import HarnessError, InvalidAction, SpecError
 from harness_core.registry import id_of, load
@@ -125,6 +127,8 @@ def _is_component(kind: object) -> bool:
 def _writer(kind: type[Component]) -> Callable[[Component], JsonDict]:
     from cattrs.gen import make_dict_unstructure_fn
 
+    if "type" in {field.name for field in fields(kind)}:
+        raise SpecError(f"{kind.__name__} has a field named 'type', which a spec needs: rename it.")
     return make_dict_unstructure_fn(kind, _converter())
 
 
@@ -146,10 +150,10 @@ def _write_component(component: Component) -> JsonDict:
 def _read_component(data: object) -> Component:
     if not isinstance(data, dict) or not isinstance(data.get("type"), str):
         raise SpecError(f'A component is written as {{"type": id, ...}}, not {data!r}.')
-    fields = {name: value for name, value in data.items() if name != "type"}
+    given = {name: value for name, value in data.items() if name != "type"}
     kind = load("component", data["type"])
     with _Explained(f"component {data['type']!r}"):
-        return _reader(kind)(fields, kind)
+        return _reader(kind)(given, kind)
 
 
 class _Explained:

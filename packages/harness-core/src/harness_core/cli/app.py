@@ -12,23 +12,12 @@ import os
 import sys
 import tempfile
 import traceback
-from typing import Any
 
 from cyclopts import App, CycloptsError, Parameter
 
 from harness_core.cli.console import err, out
 from harness_core.cli.interrupts import exit_code, unwind_on_sigterm
-from harness_core.errors import HarnessError, RegistrationError, UnknownIdError
-from harness_core.hookspecs import Entry
-
-BUILT_IN = (
-    Entry("list", "Shows what is registered, or the tasks of an env.", "listing:show_list"),
-    Entry("doctor", "Checks this machine and this installation.", "doctor:doctor"),
-    Entry("play", "Plays one episode in the terminal.", "play:play"),
-    Entry("run", "Plays many episodes and keeps them in a run.", "run:run"),
-    Entry("show", "Shows a run, or one of its episodes.", "show:show"),
-    Entry("export", "Writes the episodes of a run to a file.", "export:export"),
-)
+from harness_core.errors import HarnessError, RegistrationError
 
 ABOUT = """Reshape what an agent meets, without touching the benchmark underneath.
 
@@ -117,22 +106,11 @@ def _app(called: str) -> App:
         console=out,
         error_console=err,
     )
-    own = {entry.id: entry for entry in BUILT_IN}
-    third = registry().entries("command")
-    if called not in {*own, *third, "", "--help", "-h", "--version"}:
-        raise UnknownIdError("command", called, {*own, *third}, "`harness --help` shows all.")
-    if called in own and called in third:
-        names = ", ".join(name for name, _ in third[called])
-        raise RegistrationError(f"Plugin {names} claims the built-in command {called!r}.")
-    for id, claims in third.items():
+    for id, claims in registry().entries("command").items():
         if id == called:
             app.command(load("command", id), name=id)
-        elif id not in own:
+        else:
             app.command(claims[0][1].target, name=id, help=claims[0][1].summary)
-    for id, entry in own.items():
-        # With `help`, the summary would replace the command's own help text.
-        more: dict[str, Any] = {} if id == called else {"help": entry.summary}
-        app.command(f"harness_core.cli.{entry.target}", name=id, **more)
     return app
 
 
