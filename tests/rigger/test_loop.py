@@ -20,6 +20,7 @@ from support.rigger_plugin import Breaks, Wall
 from support.subjects import Listed
 
 LADDER = StackSpec("ladder", task="rung-3")
+LOW = StackSpec("ladder", task="rung-2")
 UP = PolicySpec("scripted", {"actions": ["up"] * 40})
 
 
@@ -31,11 +32,13 @@ def pool() -> Iterator[RolloutPool]:
         yield pool
 
 
-def rig(pool: RolloutPool, *candidates: object, max_steps: int = 20) -> Rigged:
+def rig(
+    pool: RolloutPool, *candidates: object, stack: StackSpec = LADDER, max_steps: int = 20
+) -> Rigged:
     strategy = Listed([each if isinstance(each, tuple) else (each,) for each in candidates])
     budget = Budget(baseline=10, max_steps=max_steps, batch=10)
     objective = SuccessBand(least=10, most=40)
-    return Rigger(pool, UP, objective, strategy, budget=budget).rig(LADDER)
+    return Rigger(pool, UP, objective, strategy, budget=budget).rig(stack)
 
 
 def reasons(rigged: Rigged) -> list[str]:
@@ -68,7 +71,7 @@ def test_a_broken_component_is_named(pool: RolloutPool) -> None:
 
 def test_too_easy_and_too_hard_are_refined(pool: RolloutPool) -> None:
     """A rate beside the band is a refine, and an accepted candidate ends the loop."""
-    rigged = rig(pool, EarlyEnd(12), EarlyEnd(3), EarlyEnd(4), EarlyEnd(5))
+    rigged = rig(pool, EarlyEnd(3), EarlyEnd(1), EarlyEnd(2), stack=LOW)
     assert reasons(rigged)[:2] == ["too-easy", "too-hard"]
     assert rigged.outcome == "accepted"
     assert rigged.stack is not None
@@ -77,8 +80,9 @@ def test_too_easy_and_too_hard_are_refined(pool: RolloutPool) -> None:
 
 def test_an_env_in_the_band_is_kept(pool: RolloutPool) -> None:
     """Nothing is written where the baseline is in the band already."""
-    rigged = rig(pool, EarlyEnd(4), max_steps=4)
-    assert (rigged.outcome, rigged.stack, rigged.case.trials) == ("kept", LADDER, ())
+    rigged = rig(pool, EarlyEnd(1), stack=LOW, max_steps=2)
+    assert (rigged.outcome, rigged.stack, rigged.case.trials) == ("kept", LOW, ())
+    assert len(rigged.case.baseline.episodes) > 10, "ten rollouts are too few to keep an env"
 
 
 def test_search_finds_the_band(pool: RolloutPool) -> None:
@@ -91,15 +95,20 @@ def test_search_finds_the_band(pool: RolloutPool) -> None:
 
 
 def test_search_helps_a_policy_that_fails(pool: RolloutPool) -> None:
-    """A task that is never solved starts further down the teacher's path."""
-    stack = StackSpec("ladder", task="rung-6")
-    weak = PolicySpec("scripted", {"actions": ["up"] * 4})
-    budget = Budget(baseline=10, max_steps=20, batch=10)
-    objective = SuccessBand(least=10, most=60)
-    rigged = Rigger(pool, weak, objective, SearchStrategy(), budget=budget, teacher=UP).rig(stack)
+    """A task that is hardly ever solved starts further down the teacher's path."""
+    stack = StackSpec("toy24", task="1-1-4-6")
+    solution = ["combine 6 * 4", "combine 24 * 1", "combine 24 * 1"]
+    teacher = PolicySpec("scripted", {"actions": solution})
+    budget = Budget(baseline=20, max_steps=4, batch=10)
+    objective = SuccessBand(low=0.2, high=0.5, least=10, most=60)
+    rigger = Rigger(
+        pool, PolicySpec("random"), objective, SearchStrategy(), budget=budget, teacher=teacher
+    )
+    rigged = rigger.rig(stack)
     assert rigged.case.baseline.rate.successes == 0
     assert rigged.outcome == "accepted"
-    assert isinstance(rigged.trial.candidate.components[0], Stage)  # type: ignore[union-attr]
+    (stage,) = rigged.trial.candidate.components  # type: ignore[union-attr]
+    assert stage == Stage(solution[: len(stage.actions)])  # type: ignore[attr-defined]
 
 
 def test_a_second_run_pays_for_nothing_twice(

@@ -31,7 +31,7 @@ def test_beta_cdf_is_the_uniform_priors_posterior() -> None:
         (30, 60, 0, True),
         (24, 60, 0, False),
         (23, 60, -1, False),
-        (1, 2, 0, False),
+        (3, 6, 0, False),
     ],
 )
 def test_success_band_needs_evidence(solved: int, of: int, side: int, clear: bool) -> None:

@@ -147,7 +147,7 @@ class Rigger:
         return _accepted(case, best, diagnosis)
 
     def _observe(self, stack: StackSpec) -> Case:
-        baseline = self._roll(stack, self._policy, range(self._budget.baseline))
+        baseline = self._baseline(stack)
         solved = baseline.solved
         if not solved and self._teacher is not None:
             seeds = range(TEACHER_SEED, TEACHER_SEED + 2)
@@ -160,6 +160,18 @@ class Rigger:
             stack, self._objective, self._budget.max_steps, start.observation, state,
             baseline, path,
         )  # fmt: skip
+
+    def _baseline(self, stack: StackSpec) -> Evidence:
+        """Rollouts of the env as it is; more of them while it only seems to be in the band."""
+        evidence = self._roll(stack, self._policy, range(self._budget.baseline))
+        while len(evidence.episodes) < self._objective.most:
+            standing = self._objective.standing(evidence)
+            if standing.clear or standing.side:
+                break
+            known = len(evidence.episodes)
+            more = self._roll(stack, self._policy, range(known, known + self._budget.batch))
+            evidence = Evidence(evidence.episodes + more.episodes)
+        return evidence
 
     def _validate(self, case: Case, candidate: Candidate) -> Trial:
         stack = case.stack.wrapped(*candidate.components)

@@ -17,7 +17,7 @@ from cyclopts import App, CycloptsError, Parameter
 
 from harness_core.cli.console import err, out
 from harness_core.cli.interrupts import exit_code, unwind_on_sigterm
-from harness_core.errors import HarnessError, RegistrationError
+from harness_core.errors import HarnessError, RegistrationError, UnknownIdError
 
 ABOUT = """Reshape what an agent meets, without touching the benchmark underneath.
 
@@ -106,7 +106,10 @@ def _app(called: str) -> App:
         console=out,
         error_console=err,
     )
-    for id, claims in registry().entries("command").items():
+    commands = registry().entries("command")
+    if called not in {*commands, "", "--help", "-h", "--version"}:
+        raise UnknownIdError("command", called, commands, "`harness --help` shows all.")
+    for id, claims in commands.items():
         if id == called:
             app.command(load("command", id), name=id)
         else:

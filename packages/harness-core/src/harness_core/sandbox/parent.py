@@ -49,8 +49,9 @@ def _become_worker(channel: int, parent: int, memory: int, cpu_seconds: int) -> 
         kernel.die_with_parent(parent)
         os.dup2(channel, worker.CHANNEL)
         os.closerange(worker.CHANNEL + 1, 256)
+        sealed = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, worker.CHANNEL)
         kernel.seal_worker(memory, cpu_seconds)
-        worker.serve()
+        worker.serve(sealed)
     finally:
         os._exit(1)
 

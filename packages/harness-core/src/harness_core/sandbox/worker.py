@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ else:
     import inside
 
 CHANNEL = 3
+LOOKS = 40
 FILE = "<contract>"
 HELPERS = "<helpers>"
 SAME = ["same"]
@@ -27,22 +29,30 @@ class Misuse(Exception):
     """The contract did something else than a hook may do."""
 
 
-def _read() -> list[bytes]:
-    data = os.read(CHANNEL, 16384)
+def _some(channel: socket.socket, size: int) -> bytes:
+    """What arrives. The next call is often near, and to be woken costs more than a few looks."""
+    for _ in range(LOOKS):
+        try:
+            return channel.recv(size, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            os.sched_yield()
+    return channel.recv(size)
+
+
+def _read(channel: socket.socket) -> list[bytes]:
+    data = _some(channel, 16384)
     if not data:
         os._exit(0)
     while len(data) < 4 + int.from_bytes(data[:4], "big"):
-        more = os.read(CHANNEL, 1 << 20)
+        more = channel.recv(1 << 20)
         if not more:
             os._exit(0)
         data += more
     return data[4:].split(b"\n")
 
 
-def _write(payload: bytes) -> None:
-    frame = len(payload).to_bytes(4, "big") + payload
-    while frame:
-        frame = frame[os.write(CHANNEL, frame) :]
+def _write(channel: socket.socket, payload: bytes) -> None:
+    channel.sendall(len(payload).to_bytes(4, "big") + payload)
 
 
 def _changes(value: inside.Value, sent: inside.Sent | None) -> list[Any]:
@@ -65,7 +75,8 @@ def _wrong_return(value: Any, wanted: str) -> Misuse:
 class Episode:
     """A contract at work: its instance, its extras, and the calls that the host makes."""
 
-    def __init__(self) -> None:
+    def __init__(self, channel: socket.socket) -> None:
+        self.channel = channel
         self.contract: Any = None
         self.hooks: frozenset[str] = frozenset()
         self.extras: dict[str, Any] = {}
@@ -159,8 +170,8 @@ class Episode:
 
     def _facts(self) -> list[Any]:
         if self.asked is None:
-            _write(b'["state"]')
-            (self.asked,) = _read()
+            _write(self.channel, b'["state"]')
+            (self.asked,) = _read(self.channel)
         facts: list[Any] = json.loads(self.asked)
         return facts
 
@@ -180,9 +191,9 @@ def _failure(running: str, error: BaseException) -> list[Any]:
     return ["error", running, kind, message, line]
 
 
-def serve() -> None:
+def serve(channel: socket.socket) -> None:
     """Answers calls until the host hangs up."""
-    episode = Episode()
+    episode = Episode(channel)
     calls: dict[bytes, Callable[..., list[Any]]] = {
         b"load": episode.load,
         b"before": episode.before,
@@ -193,10 +204,10 @@ def serve() -> None:
         b"restore": episode.restore,
     }
     while True:
-        call, *values = _read()
+        call, *values = _read(channel)
         episode.asked = None
         try:
             answer = inside.encode(calls[call](*values))
         except BaseException as error:
             answer = inside.encode(_failure(episode.running, error))
-        _write(answer.encode())
+        _write(channel, answer.encode())

@@ -78,14 +78,20 @@ class WithholdAdmissible(Contract):
     """Leaves the list of admissible actions out of observations.
 
     Args:
-        every: of which observations: 1 all, 2 every second, ...
+        every: of which steps: 1 all and the start, 2 every second, ...
     """
 
     every: int = 1
 
+    def modify_transition(
+        self, action: Action, response: StepResult, env_state: StateView
+    ) -> StepResult:
+        env_state.extras["steps"] = env_state.extras.get("steps", 0) + 1
+        return response
+
     def filter_observation(self, observation: Observation, env_state: StateView) -> Observation:
-        seen = env_state.extras["seen"] = env_state.extras.get("seen", 0) + 1
-        if seen % self.every or "admissible" not in observation.data:
+        number = env_state.extras.get("steps", 0) + 1
+        if number % self.every or "admissible" not in observation.data:
             return observation
         kept = {key: value for key, value in observation.data.items() if key != "admissible"}
         return observation.replace(data=kept)
