@@ -14,7 +14,8 @@ from harness_core.component import Component
 from harness_core.env import ActionableEnv
 from harness_core.layer import Layer
 from harness_core.serial import digest_of, from_data, to_data
-from harness_core.testing.env_checks import Case, checks_of
+from harness_core.testing.case import Case
+from harness_core.testing.env_checks import checks_of
 from harness_core.testing.report import Check, run_checks
 from harness_core.testing.tap import Tap
 from harness_core.testing.walks import play

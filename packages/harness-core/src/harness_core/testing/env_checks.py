@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing
 from typing import Any
-
-from attrs import field, frozen
 
 from harness_core.env import ActionableEnv
 from harness_core.errors import InvalidAction, UnknownTaskError
 from harness_core.serial import canonical, to_data
 from harness_core.testing import value_checks as values
+from harness_core.testing.case import Case
 from harness_core.testing.report import Check, run_checks
-from harness_core.testing.walks import act, difference, explore, play, standing, trace
+from harness_core.testing.walks import act, difference, play, standing, trace
 from harness_core.values import Action
 
 NOWHERE = "no such task, by agreement"
@@ -45,47 +44,6 @@ def check_env(
     with case.env() as env:
         subject = type(env).__name__
     return run_checks(subject, checks_of(case))
-
-
-@frozen
-class Case:
-    """What the checks of one env share.
-
-    Args:
-        factory: makes the env.
-        steps: length of walks.
-        fallback: actions to choose from where an observation lists none.
-        base: whether it is an env itself; a layer may refuse actions that are listed, does not
-            pay for those that it blocks, and may fit one task alone.
-    """
-
-    factory: Callable[[], ActionableEnv]
-    steps: int
-    fallback: tuple[Action, ...]
-    base: bool = True
-    _walks: dict[int, tuple[Action, ...]] = field(factory=dict, init=False, eq=False)
-
-    def walk(self, seed: int) -> tuple[Action, ...]:
-        """The actions that the checks play under `seed`."""
-        if seed not in self._walks:
-            with self.env() as env:
-                self._walks[seed] = explore(env, seed, self.steps, self.fallback)
-        return self._walks[seed]
-
-    @contextmanager
-    def env(self) -> Iterator[ActionableEnv]:
-        """A new env, closed at the end; whether close works is a check of its own."""
-        env = self.factory()
-        try:
-            yield env
-        finally:
-            with suppress(Exception):
-                env.close()
-
-    def fresh_trace(self, seed: int = 0) -> list[str]:
-        """What a new env answers to the walk of `seed`."""
-        with self.env() as env:
-            return trace(env, self.walk(seed), seed)
 
 
 def checks_of(case: Case) -> dict[str, Check]:
