@@ -56,3 +56,11 @@ def harness_policies() -> list[Entry]:
             f"{_HOUSEHOLD}.flaws:GivesUpPolicy",
         ),
     ]
+
+
+@hookimpl
+def harness_commands() -> list[Entry]:
+    """Subcommands of `harness`."""
+    return [
+        Entry("alfworld", "ALFWorld's games: making them.", "harness_bridges.alfworld.command:app")
+    ]

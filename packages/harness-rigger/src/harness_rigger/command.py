@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from attrs import evolve
 from cyclopts import Parameter
 
-from harness_core.cli.console import note, say, say_json, table
+from harness_core.cli.console import note, progress, say, say_json, table
 from harness_core.cli.parsing import parse_options, parse_stack
 from harness_core.errors import HarnessError, SpecError
 from harness_core.policies import PolicySpec
@@ -99,9 +99,11 @@ def rig(
             tell=note,
         )
         try:
-            for stack in stacks:
-                rigged.append(rigger.rig(stack))
-                store.put_record("rigged", stack.digest, rigged[-1].to_dict())
+            with progress(len(stacks), "tasks") as advance:
+                for stack in stacks:
+                    rigged.append(rigger.rig(stack))
+                    store.put_record("rigged", stack.digest, rigged[-1].to_dict())
+                    advance()
         except KeyboardInterrupt:
             note(f"Stopped. What was done is in {folder}; the same command goes on from there.")
             raise
