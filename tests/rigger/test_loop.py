@@ -114,7 +114,7 @@ def test_search_helps_a_policy_that_fails(pool: RolloutPool) -> None:
 def test_a_second_run_pays_for_nothing_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a store, the loop repeats its decisions from kept episodes and runs none anew."""
+    """With a store, the loop repeats its decisions from kept episodes, and keeps them too."""
     register("support.ladder_plugin")
     log = tmp_path / "log"
     monkeypatch.setenv("LADDER_LOG", str(log))
@@ -126,6 +126,9 @@ def test_a_second_run_pays_for_nothing_twice(
             objective = SuccessBand(least=10, most=40)
             rigger = Rigger(pool, UP, objective, strategy, budget=budget)
             results.append(rigger.rig(LADDER).to_dict())
+            kept = [(each["digest"], each["reason"]) for each in store.records("trial")]
         counts.append(len(log.read_text().splitlines()))
+    told = sorted((each["digest"], each["reason"]) for each in results[0]["trials"])
+    assert kept == told
     assert results[0] == results[1]
     assert counts[0] == counts[1] > 10

@@ -102,7 +102,6 @@ def rig(
             with progress(len(stacks), "tasks") as advance:
                 for stack in stacks:
                     rigged.append(rigger.rig(stack))
-                    store.put_record("rigged", stack.digest, rigged[-1].to_dict())
                     advance()
         except KeyboardInterrupt:
             note(f"Stopped. What was done is in {folder}; the same command goes on from there.")

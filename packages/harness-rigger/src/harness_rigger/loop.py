@@ -77,19 +77,21 @@ class Rigged:
             "stack": self.stack.to_dict() if self.stack else None,
             "weakness": self.diagnosis.weakness,
             "baseline": self.case.baseline.summary(),
-            "trials": [
-                {
-                    "digest": self.case.stack.wrapped(*trial.candidate.components).digest,
-                    "rationale": trial.candidate.rationale,
-                    "parameters": trial.candidate.parameters,
-                    "decision": trial.decision.outcome,
-                    "reason": trial.decision.reason,
-                    "message": trial.decision.message,
-                    "evidence": trial.evidence.summary(),
-                }
-                for trial in self.case.trials
-            ],
+            "trials": [trial_dict(self.case.stack, trial) for trial in self.case.trials],
         }
+
+
+def trial_dict(stack: StackSpec, trial: Trial) -> JsonDict:
+    """A candidate around `stack`, its decision and its figures, as JSON data."""
+    return {
+        "digest": stack.wrapped(*trial.candidate.components).digest,
+        "rationale": trial.candidate.rationale,
+        "parameters": trial.candidate.parameters,
+        "decision": trial.decision.outcome,
+        "reason": trial.decision.reason,
+        "message": trial.decision.message,
+        "evidence": trial.evidence.summary(),
+    }
 
 
 class Rigger:
@@ -136,6 +138,9 @@ class Rigger:
             if candidate is None:
                 break
             trial = self._validate(case, candidate)
+            if self._pool.store:
+                kept = trial_dict(stack, trial)
+                self._pool.store.put_record("trial", kept["digest"], kept)
             self._tell(f"  {candidate.rationale}: {trial.decision.message}")
             case = case.after(trial)
             if trial.decision.outcome == "accept":

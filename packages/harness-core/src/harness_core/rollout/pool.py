@@ -75,7 +75,8 @@ class RolloutPool:
         store: RunStore | None = None,
         build_policy: Callable[[PolicySpec], Policy] = PolicySpec.build,
     ) -> None:
-        self._workers, self._retries, self._store = max(1, workers), retries, store
+        self._workers, self._retries = max(1, workers), retries
+        self.store = store
         self._limits = limits or Limits()
         self._build_policy = build_policy
         self._idle: list[EnvProcess] = []
@@ -100,7 +101,7 @@ class RolloutPool:
         finished = failed = 0
         for unit in units:
             key = unit.key
-            known = self._store.episode(key) if self._store and key not in waiting else None
+            known = self.store.episode(key) if self.store and key not in waiting else None
             if known is None:
                 waiting.setdefault(key, unit)
             else:
@@ -155,13 +156,13 @@ class RolloutPool:
 
     def _kept(self, key: str, unit: Unit, episode: Episode) -> Episode:
         """`episode`, on disk; a failed one in its place if it holds what JSON cannot."""
-        if self._store is None:
+        if self.store is None:
             return episode
         try:
-            self._store.put_episode(key, unit.to_dict(), episode)
+            self.store.put_episode(key, unit.to_dict(), episode)
         except (SpecError, ValueError) as error:  # NaN, or text that is not Unicode
             episode = _failed(unit, EnvError(f"The episode cannot be kept: {error}"))
-            self._store.put_episode(key, unit.to_dict(), episode)
+            self.store.put_episode(key, unit.to_dict(), episode)
         return episode
 
     def _work(
