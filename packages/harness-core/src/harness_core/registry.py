@@ -19,7 +19,7 @@ from harness_core.hookspecs import KINDS, Entry
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-BUILT_IN = {f"harness-{name}" for name in ("core", "bridges", "rigger", "skills", "bpe", "rl")}
+BUILT_IN = {"harness-core", "harness-bridges", "harness-rigger"}
 
 
 class Registry:
