@@ -17,7 +17,7 @@ from harness_rigger.search import SearchStrategy
 
 pytestmark = pytest.mark.textworld
 
-PLAIN = "pick_and_place_simple"
+CLEAN = "pick_clean_then_place_in_recep"
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StackSpec]:
     from harness_bridges.alfworld.games import generate_games
 
     games: Path = tmp_path_factory.mktemp("games")
-    (game,) = generate_games(games, count=1, seed=5, families=[PLAIN], size="small", hidden=False)
+    (game,) = generate_games(games, count=1, seed=1, families=[CLEAN], size="small", hidden=False)
     before = os.environ.get("ALFWORLD_DATA")
     os.environ["ALFWORLD_DATA"] = str(games)
     yield StackSpec("alfworld", task=game.id)

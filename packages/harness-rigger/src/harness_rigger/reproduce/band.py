@@ -17,7 +17,7 @@ from attrs import asdict, frozen
 
 from harness_core.policies import PolicySpec
 from harness_core.rates import Rate
-from harness_core.registry import load
+from harness_core.registry import import_extra, load
 from harness_core.rollout import RolloutPool
 from harness_core.serial import from_data
 from harness_core.spec import StackSpec
@@ -72,7 +72,12 @@ class TargetBand:
     scales = tuple(SCALES)
 
     def run(self, scale: str, folder: Path, workers: int, tell: Callable[[str], None]) -> str:
-        """Runs both objectives, writes the report, and returns it as Markdown."""
+        """Runs both objectives, writes the report, and returns it as Markdown.
+
+        Raises:
+            MissingExtraError: matplotlib, which draws the report, is not installed.
+        """
+        import_extra("matplotlib", "harness-rigger[report]")
         results = [run_band(name, SCALES[scale], folder, workers, tell) for name in PUBLISHED]
         return write_report(folder, results)
 
