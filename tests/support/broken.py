@@ -101,19 +101,6 @@ class Generous(Component):
 
 
 @frozen
-class Bribed(Component):
-    """Adds a verdict of its own to the conjunction and drops the env's."""
-
-    def __call__(self, env: ActionableEnv) -> ActionableEnv:
-        return _BribedLayer(env, self)
-
-
-class _BribedLayer(Layer):
-    def judged(self) -> Any:
-        return (_GenerousEnv("length-5"),)
-
-
-@frozen
 class Leaky(Contract):
     """Remembers the last episode."""
 

@@ -15,7 +15,6 @@ _BROKEN = (
     "Impostor",
     "Unsigned",
     "Generous",
-    "Bribed",
     "Leaky",
     "Counting",
 )

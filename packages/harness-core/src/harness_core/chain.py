@@ -40,7 +40,11 @@ TAIL = 1500
 
 
 def _specs(value: StackSpec | Iterable[StackSpec]) -> tuple[StackSpec, ...]:
-    return (value,) if isinstance(value, StackSpec) else tuple(value)
+    if isinstance(value, StackSpec):
+        return (value,)
+    if not isinstance(value, list | tuple):
+        raise ChainError(f"An extension is a StackSpec, or a list of them, not {value!r:.80}.")
+    return tuple(value)
 
 
 @frozen
@@ -174,15 +178,18 @@ class ChainLayer(Layer):
 
     def _switch(self, target: int, last: Observation) -> StepResult:
         segment = self._segments[target]
+        goal = ""
         if segment.started:
             shown = segment.env.observe()
         else:
-            shown = segment.env.reset(seed=self._seed).observation
-            segment.started = True
+            start = segment.env.reset(seed=self._seed)
+            segment.started, shown = True, start.observation
+            if start.task.goal not in shown.text:
+                goal = f"{start.task.goal}\n\n"
         self._active = target
         text = (
             f"[Part {target + 1} of {len(self._segments)}. "
-            f"The previous part's last words:]\n{last.text[-TAIL:]}\n\n{shown.text}"
+            f"The previous part's last words:]\n{last.text[-TAIL:]}\n\n{goal}{shown.text}"
         )
         return StepResult(shown.replace(text=text), info={"segment": target})
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from attrs import field, frozen
 
 from harness_core.env import ActionableEnv
+from harness_core.errors import SpecError
 
 
 @frozen
@@ -27,6 +28,8 @@ class Component(ABC):
         """`env`, wrapped."""
 
     def __matmul__(self, inner: Component) -> Component:
+        if not isinstance(inner, Component):
+            return NotImplemented
         return composition((inner, self))
 
 
@@ -39,9 +42,15 @@ class Identity(Component):
 
 
 def flatten(components: Iterable[Component]) -> tuple[Component, ...]:
-    """`components`, innermost first, with compositions opened and identities dropped."""
+    """`components`, innermost first, with compositions opened and identities dropped.
+
+    Raises:
+        SpecError: something in it is no component.
+    """
     flat: list[Component] = []
-    for component in components:
+    for component in (components,) if isinstance(components, Component) else components:
+        if not isinstance(component, Component):
+            raise SpecError(f"{component!r:.80} is no component, such as Stage([...]).")
         if isinstance(component, Composition):
             flat += component.components
         elif not isinstance(component, Identity):
@@ -72,7 +81,13 @@ def composition(components: Iterable[Component]) -> Component:
 
 
 def compose(env: ActionableEnv, *components: Component) -> ActionableEnv:
-    """`env` wrapped in `components`, innermost first."""
-    for component in components:
+    """`env` wrapped in `components`, innermost first.
+
+    Raises:
+        SpecError: `env` is no env, or something else is no component.
+    """
+    if not isinstance(env, ActionableEnv):
+        raise SpecError(f"{env!r:.80} is no env. Build one with make(id, ...).")
+    for component in flatten(components):
         env = component(env)
     return env

@@ -66,6 +66,15 @@ class Contract(Component):
     memory a hook has; it lasts one episode.
     """
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for name in vars(cls):
+            if name.startswith(("filter_", "modify_")) and not hasattr(Contract, name):
+                raise TypeError(
+                    f"{cls.__qualname__}.{name} is no hook and would never run. The hooks are "
+                    "filter_action, modify_transition and filter_observation."
+                )
+
     def __call__(self, env: ActionableEnv) -> Layer:
         from harness_core.contract_layer import ContractLayer
 

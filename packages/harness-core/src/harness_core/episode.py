@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 import traceback
 from collections.abc import Callable
@@ -130,7 +131,7 @@ def run_episode(
         env: not closed here.
         policy: reset here.
         max_steps: step budget; blocked and invalid actions are charged too.
-        seed: for env and policy.
+        seed: of the env; the policy's is `policy_seed` of task and seed.
         max_seconds: wall-clock limit, checked between steps. What hangs inside a step is killed
             by `RolloutPool`, which runs envs in processes of their own.
 
@@ -140,6 +141,15 @@ def run_episode(
     Raises:
         HarnessError: only what is the caller's to mend (an unknown task, a missing extra).
     """
+    if not isinstance(env, ActionableEnv):
+        raise HarnessError(f"run_episode plays a live env, not {env!r:.80}: make() or build() it.")
+    if not isinstance(policy, Policy) or isinstance(policy, type):
+        raise HarnessError(
+            f"run_episode needs a policy with reset() and act(), not {policy!r:.80}. A PolicySpec "
+            "is turned into one by build()."
+        )
+    if max_steps < 1:
+        raise HarnessError(f"An episode has a step budget of at least 1, not {max_steps}.")
     recorder = _Recorder(env, policy, seed)
     try:
         ending = recorder.play(max_steps, max_seconds)
@@ -148,6 +158,15 @@ def run_episode(
         if error.fault == "caller":
             raise
         return recorder.episode("failed", failure=Failure.of(error))
+
+
+def policy_seed(task: str, seed: int) -> int:
+    """The policy's seed for an episode: unlike the env's, and another one for every task.
+
+    With the same stream in env and policy, a random guess would be right too often; with the
+    same stream on every task, episodes of different tasks would not be independent.
+    """
+    return int.from_bytes(hashlib.sha256(f"policy {task} {seed}".encode()).digest()[:6], "big")
 
 
 class _Recorder:
@@ -161,7 +180,8 @@ class _Recorder:
         reset = _env_call(lambda: self._env.reset(seed=self._seed))
         self._task, self._start = reset.task, reset.observation
         tools = _env_call(self._env.tools)
-        _policy_call(lambda: self._policy.reset(self._task, tools, self._seed))
+        seed = policy_seed(self._task.id, self._seed)
+        _policy_call(lambda: self._policy.reset(self._task, tools, seed))
         observation = self._start
         while len(self._steps) < max_steps:
             if max_seconds is not None and time.monotonic() - self._began > max_seconds:

@@ -61,6 +61,10 @@ class SpecError(HarnessError):
     """A stack description that cannot be read, built or written."""
 
 
+class StrategyError(HarnessError):
+    """A rigger's strategy raised, or wrote something that is no candidate."""
+
+
 class StoreError(HarnessError):
     """A run store that cannot be read or written. What was committed before stays."""
 

@@ -7,7 +7,7 @@ from typing import Any, final
 
 from harness_core.component import Component
 from harness_core.env import ActionableEnv
-from harness_core.errors import CloseError, ComponentError
+from harness_core.errors import CloseError
 from harness_core.segment import Segment
 from harness_core.values import (
     Action,
@@ -25,15 +25,20 @@ from harness_core.values import (
 _FINAL = {
     "evaluate": "a customized env inherits the benchmark's own verifier",
     "step_signal": "the signal is the base env's",
+    "save_state": "a stack is saved as a whole; override save_layer()",
+    "judged": "only a chain has several parts",
+    "active": "only a chain has several parts",
 }
+_CHAIN = "harness_core.chain"
+"""The one module whose layer has several children."""
 
 
 class Layer(ActionableEnv):
     """An env around another. Delegates everything; subclasses override what they change.
 
     A layer keeps this episode's state and nothing else: parameters live in its component.
-    `evaluate` and `step_signal` are final. What a layer keeps is saved by `save_layer` and put
-    back by `load_layer`.
+    `evaluate`, `step_signal` and `save_state` are final. What a layer keeps is saved by
+    `save_layer` and put back by `load_layer`.
     """
 
     def __init__(self, inner: ActionableEnv, component: Component) -> None:
@@ -48,7 +53,8 @@ class Layer(ActionableEnv):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         for name, why in _FINAL.items():
-            if getattr(cls, name) is not getattr(Layer, name):
+            of_chain = cls.__module__ == _CHAIN and name in ("judged", "active")
+            if getattr(cls, name) is not getattr(Layer, name) and not of_chain:
                 raise TypeError(
                     f"{cls.__qualname__} overrides {name}(), which is final in Layer: {why}. "
                     "To change what the agent sees or does, override step(), reset() or "
@@ -72,19 +78,8 @@ class Layer(ActionableEnv):
 
     @final
     def evaluate(self) -> Verdict:
-        """The child's verdict, untouched; of several, the conjunction.
-
-        Raises:
-            ComponentError: `judged` names neither segments alone nor this layer's inner env.
-        """
-        children = self.judged()
-        segments = bool(children) and all(isinstance(child, Segment) for child in children)
-        if not segments and not any(child is self.inner for child in children):
-            raise ComponentError(
-                f"{type(self).__name__}.judged() leaves out the env that it wraps. A customized "
-                "env inherits the benchmark's own verifier."
-            )
-        parts = tuple(child.evaluate() for child in children)
+        """The child's verdict, untouched; of several, the conjunction."""
+        parts = tuple(child.evaluate() for child in self.judged())
         return parts[0] if len(parts) == 1 else Verdict.conjunction(parts)
 
     def active(self) -> ActionableEnv:

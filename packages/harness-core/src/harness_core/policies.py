@@ -52,7 +52,7 @@ class PolicySpec:
     """
 
     id: str
-    options: JsonDict = field(factory=dict)
+    options: JsonDict = field(factory=dict, hash=False)
 
     def build(self) -> Policy:
         """A fresh instance.
@@ -63,7 +63,7 @@ class PolicySpec:
         """
         try:
             policy: Policy = load("policy", self.id)(**self.options)
-        except TypeError as error:
+        except (TypeError, InvalidAction) as error:
             raise SpecError(f"Policy {self.id!r} does not take these options: {error}.") from error
         return policy
 

@@ -178,9 +178,16 @@ def import_extra(module: str, extra: str) -> ModuleType:
         raise _missing(f"This needs {module!r}, which", extra, error) from error
 
 
+def _checkout(extra: str) -> str:
+    """How to install one of this project's own packages, which a checkout has."""
+    own = extra.split("[")[0] in BUILT_IN
+    return f" (in a checkout: pip install 'packages/{extra}')" if own else ""
+
+
 def _missing(what: str, extra: str, error: ModuleNotFoundError) -> MissingExtraError:
     return MissingExtraError(
-        f"{what} is not installed completely (no module {error.name!r}). Run: pip install '{extra}'"
+        f"{what} is not installed completely (no module {error.name!r}). "
+        f"Run: pip install '{extra}'{_checkout(extra)}"
     )
 
 

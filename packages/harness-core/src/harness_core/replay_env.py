@@ -120,13 +120,15 @@ class ReplayEnv(ActionableEnv):
             SpecError: `state` was not written by `save_state`.
         """
         try:
-            env = cls(state["task"], **state["options"])
-            env.reset(seed=state["seed"])
-            for parts in state["actions"]:
-                env.step(Action(*parts))
-            env._free = state["free"]
+            task, options, seed = state["task"], state["options"], state["seed"]
+            actions, free = [Action(*parts) for parts in state["actions"]], state["free"]
         except (KeyError, TypeError) as error:
             raise SpecError(f"This is no saved {cls.__name__}: {error}.") from error
+        env = cls(task, **options)
+        env.reset(seed=seed)
+        for action in actions:
+            env.step(action)
+        env._free = free
         return env
 
     def _known(self, task: Any) -> str:

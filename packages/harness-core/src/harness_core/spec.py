@@ -33,7 +33,7 @@ class StackSpec:
     env: str
     task: str | None = None
     components: tuple[Component, ...] = field(default=(), converter=flatten)
-    options: JsonDict = field(factory=dict)
+    options: JsonDict = field(factory=dict, hash=False)
 
     @options.validator
     def _check(self, _: Any, options: JsonDict) -> None:
@@ -126,7 +126,7 @@ def spec_of(env: ActionableEnv) -> StackSpec:
     return evolve(env.origin, components=tuple(reversed(components)))
 
 
-def make(env: str, *, task: str | None = None, **options: Any) -> ActionableEnv:
+def make(env: str, task: str | None = None, **options: Any) -> ActionableEnv:
     """The registered env `env`, not yet reset.
 
     Raises:

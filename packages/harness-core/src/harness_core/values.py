@@ -41,7 +41,7 @@ class Action(_Replaceable):
 
     text: str = ""
     tool: str = ""
-    arguments: JsonDict = field(factory=dict)
+    arguments: JsonDict = field(factory=dict, hash=False)
 
     @classmethod
     def of(cls, value: Action | str | Mapping[str, Any]) -> Action:
@@ -89,7 +89,7 @@ class Observation(_Replaceable):
     """
 
     text: str = ""
-    data: JsonDict = field(factory=dict)
+    data: JsonDict = field(factory=dict, hash=False)
     images: tuple[str, ...] = ()
 
 
@@ -109,7 +109,7 @@ class Task:
     goal: str = ""
     family: str = ""
     split: str = ""
-    data: JsonDict = field(factory=dict)
+    data: JsonDict = field(factory=dict, hash=False)
 
 
 @frozen
@@ -126,7 +126,7 @@ class Tool:
 
     name: str
     description: str = ""
-    parameters: JsonDict = field(factory=lambda: {"type": "object", "properties": {}})
+    parameters: JsonDict = field(factory=lambda: {"type": "object", "properties": {}}, hash=False)
     text_argument: str = ""
 
     def call(self, arguments: JsonDict) -> Action:
@@ -142,7 +142,7 @@ class ResetResult(_Replaceable):
 
     observation: Observation
     task: Task
-    info: JsonDict = field(factory=dict)
+    info: JsonDict = field(factory=dict, hash=False)
 
 
 @frozen
@@ -162,11 +162,11 @@ class StepResult(_Replaceable):
     observation: Observation
     terminated: bool = False
     truncated: bool = False
-    info: JsonDict = field(factory=dict)
+    info: JsonDict = field(factory=dict, hash=False)
 
     @property
     def ended(self) -> bool:
-        """Whether no further step will be answered."""
+        """Whether the episode is over. What an env says to later steps is its own affair."""
         return self.terminated or self.truncated
 
 
@@ -198,7 +198,7 @@ class EnvState:
 
     task: str = ""
     steps: int = 0
-    data: JsonDict = field(factory=dict)
+    data: JsonDict = field(factory=dict, hash=False)
 
 
 def _own_score(verdict: Verdict) -> float:
@@ -218,7 +218,7 @@ class Verdict:
 
     success: bool
     score: float = field(default=attrs.Factory(_own_score, takes_self=True))
-    metrics: JsonDict = field(factory=dict)
+    metrics: JsonDict = field(factory=dict, hash=False)
     parts: tuple[Verdict, ...] = ()
 
     @classmethod

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +9,7 @@ from attrs import evolve
 from cyclopts import Parameter
 
 from harness_core.cli.console import note, progress, say, say_json, table
+from harness_core.cli.doctor import cores
 from harness_core.cli.parsing import parse_options, parse_stack
 from harness_core.errors import HarnessError, SpecError
 from harness_core.policies import PolicySpec
@@ -77,7 +77,12 @@ def rig(
         raise HarnessError("--baseline and --max-steps start at 1, --revisions at 0.")
     stacks = _stacks(parse_stack(target, parse_options(option)), task, tasks)
     subject = PolicySpec(policy, parse_options(policy_option, "--policy-option"))
+    if "human" in (policy, teacher):
+        raise HarnessError("A rig asks nobody. Play yourself with `harness play`.")
     subject.build()
+    guide = PolicySpec(teacher) if teacher else None
+    if guide:
+        guide.build()
     aim = _made("objective", objective, objective_option)
     writer = _made("strategy", strategy, strategy_option)
     budget = Budget(baseline, revisions, max_steps)
@@ -87,7 +92,7 @@ def rig(
     rigged: list[Rigged] = []
     with (
         RunStore(folder / "run.db") as store,
-        RolloutPool(workers or os.cpu_count() or 1, store=store) as pool,
+        RolloutPool(cores() if workers is None else workers, store=store) as pool,
     ):
         rigger = Rigger(
             pool,
@@ -95,7 +100,7 @@ def rig(
             aim,
             writer,
             budget=budget,
-            teacher=PolicySpec(teacher) if teacher else None,
+            teacher=guide,
             tell=note,
         )
         try:
@@ -148,4 +153,7 @@ def _print(rigged: list[Rigged], folder: Path, as_json: bool) -> None:
             for each in rigged
         ],
     )
-    say(f"The accepted stacks are in {folder / 'corpus.jsonl'}.")
+    if any(each.stack for each in rigged):
+        say(f"The accepted stacks are in {folder / 'corpus.jsonl'}.")
+    else:
+        say(f"Nothing was accepted; what was tried is in {folder / 'corpus.jsonl'}.")

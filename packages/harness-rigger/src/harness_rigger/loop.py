@@ -6,13 +6,13 @@ E' = H(E, t; pi)
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from attrs import frozen
 
 from harness_core.env import ActionableEnv
 from harness_core.episode import Episode
-from harness_core.errors import HarnessError
+from harness_core.errors import HarnessError, StrategyError
 from harness_core.policies import PolicySpec
 from harness_core.rollout import RolloutPool, Unit
 from harness_core.spec import StackSpec
@@ -20,6 +20,8 @@ from harness_core.values import Action, JsonDict
 from harness_rigger.evidence import Evidence
 from harness_rigger.objectives import Objective
 from harness_rigger.strategy import Candidate, Case, Decision, Diagnosis, Reason, Strategy, Trial
+
+T = TypeVar("T")
 
 TEACHER_SEED = 10_000
 TRIAL_SEED = 100_000
@@ -129,12 +131,12 @@ class Rigger:
             HarnessError: the env as it is cannot be run.
         """
         case = self._observe(stack)
-        diagnosis = self._strategy.diagnose(case)
-        self._tell(f"{stack.task}: {case.baseline.rate}; {diagnosis.weakness}")
+        diagnosis = self._asked(Diagnosis, lambda: self._strategy.diagnose(case))
+        self._tell(f"{stack.task or stack.env}: {case.baseline.rate}; {diagnosis.weakness}")
         if diagnosis.direction is None:
             return Rigged("kept", stack, case, diagnosis)
         while case.rolled <= self._budget.revisions and len(case.trials) < MOST_TRIALS:
-            candidate = self._strategy.write(case, diagnosis)
+            candidate = self._written(case, diagnosis)
             if candidate is None:
                 break
             trial = self._validate(case, candidate)
@@ -150,6 +152,30 @@ class Rigger:
             return Rigged("exhausted", None, case, diagnosis)
         best = min(borderline, key=lambda trial: case.objective.distance(trial.standing))
         return _accepted(case, best, diagnosis)
+
+    def _written(self, case: Case, diagnosis: Diagnosis) -> Candidate | None:
+        write = self._strategy.write
+        return self._asked((Candidate, type(None)), lambda: write(case, diagnosis))
+
+    def _asked(self, kind: Any, ask: Callable[[], T]) -> T:
+        """What the strategy answers.
+
+        Raises:
+            StrategyError: it raised, or answered with something else than `kind`.
+        """
+        name = type(self._strategy).__name__
+        try:
+            answer = ask()
+        except HarnessError:
+            raise
+        except Exception as error:
+            told = f"Strategy {name} raised {type(error).__name__}: {error}"
+            raise StrategyError(told) from error
+        if not isinstance(answer, kind):
+            raise StrategyError(
+                f"Strategy {name} answered with {answer!r:.80}, which is no answer."
+            )
+        return answer
 
     def _observe(self, stack: StackSpec) -> Case:
         baseline = self._baseline(stack)
@@ -233,7 +259,9 @@ def effective(env: ActionableEnv, episode: Episode) -> tuple[Action, ...]:
 
 def _judge(case: Case, evidence: Evidence, changed: bool) -> tuple[Reason, str]:
     standing = case.objective.standing(evidence)
-    figures = f"{evidence.rate}, {evidence.mean_steps:.1f} steps when solved"
+    figures = str(evidence.rate)
+    if evidence.solved:
+        figures += f", {evidence.mean_steps:.1f} steps when solved"
     if not evidence.rate.n:
         return "no-evidence", "no episode counts: infrastructure failed"
     if not changed:

@@ -132,7 +132,7 @@ class StepBand(_Band):
     Args:
         low: steps.
         high: steps.
-        least: rollouts without which nothing is accepted.
+        least: successes without which nothing is accepted: fewer say that the env is too hard.
         most: rollouts after which the likeliest side decides. A mean is clear earlier, when it
             is a standard error away from both edges.
     """
@@ -147,6 +147,8 @@ class StepBand(_Band):
         if not steps:
             return Standing(float("nan"), 1, evidence.rate.n >= self.least)
         mean = fmean(steps)
+        if len(steps) < self.least:
+            return Standing(mean, _side(mean, self.low, self.high) or 1, False)
         error = stdev(steps) / sqrt(len(steps)) if len(steps) > 1 else float("inf")
         clear = min(abs(mean - self.low), abs(mean - self.high)) > error
         return Standing(mean, _side(mean, self.low, self.high), clear)

@@ -75,7 +75,7 @@ def run(
     spec = parse_stack(target, parse_options(option))
     player = PolicySpec(policy, parse_options(policy_option, "--policy-option"))
     stacks = _stacks(spec, task, tasks, all_tasks)
-    _check(stacks if task else stacks[:1], player, episodes)
+    _check(stacks if task else stacks[:1], player, episodes, max_steps)
     units = [
         Unit(stack, player, seed + number, max_steps)
         for stack in stacks
@@ -85,7 +85,7 @@ def run(
     return _play(
         units,
         path,
-        workers or cores(),
+        cores() if workers is None else workers,
         retries,
         Limits(reset_seconds, step_seconds, evaluate_seconds, episode_seconds),
     )
@@ -108,8 +108,10 @@ def _stacks(
     return [evolve(spec, task=id) for id in dict.fromkeys(chosen)]
 
 
-def _check(stacks: list[StackSpec], player: PolicySpec, episodes: int) -> None:
+def _check(stacks: list[StackSpec], player: PolicySpec, episodes: int, max_steps: int) -> None:
     """Finds what is wrong with the request before a run is made for it."""
+    if max_steps < 1:
+        raise HarnessError(f"--max-steps is a whole number from 1; got {max_steps}.")
     if episodes < 1:
         raise HarnessError(f"--episodes is a whole number from 1; got {episodes}.")
     if player.id == "human":

@@ -44,6 +44,7 @@ def show(
     """
     with RunStore(existing_run(path)) as store:
         found = {digest_of(unit): (unit, episode) for unit, episode in store.episodes()}
+        candidates = len(store.records("trial"))
         command, units = store.meta("command"), int(store.meta("units", "0"))
     if prefix is not None:
         key = _find(prefix, list(found))
@@ -58,6 +59,10 @@ def show(
     if every:
         table(list(lines[0]) if lines else [], [_cells(line) for line in lines])
         say()
+    if candidates:
+        episodes = [e for unit, e in found.values() if not unit["stack"]["components"]]
+        say(f"A rigging with {candidates} candidates; its corpus.jsonl has their figures.")
+        say("The env as it is:")
     print_summary(episodes)
     if len(found) < units:
         say(f"{len(found)} of {units} episodes. Go on with: {command}")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
 from typing import Self
 
-from attrs import frozen
+from attrs import field, frozen
 
 from harness_core.env import ActionableEnv
 from harness_core.episode import Episode, Failure, run_episode
@@ -24,19 +24,23 @@ from harness_core.store import RunStore
 from harness_core.values import JsonDict, Observation, Task
 
 
+def _policy(given: PolicySpec | str) -> PolicySpec:
+    return PolicySpec(given) if isinstance(given, str) else given
+
+
 @frozen
 class Unit:
     """One episode to run. Everything that decides its course is in here.
 
     Args:
         stack: the env.
-        policy: the agent.
+        policy: the agent; an id stands for a policy without options.
         seed: of both.
         max_steps: step budget.
     """
 
     stack: StackSpec
-    policy: PolicySpec
+    policy: PolicySpec = field(converter=_policy)
     seed: int = 0
     max_steps: int = 50
 
@@ -75,7 +79,11 @@ class RolloutPool:
         store: RunStore | None = None,
         build_policy: Callable[[PolicySpec], Policy] = PolicySpec.build,
     ) -> None:
-        self._workers, self._retries = max(1, workers), retries
+        if workers < 1 or retries < 0:
+            raise HarnessError(
+                f"A pool has at least 1 worker and 0 retries; got {workers}, {retries}."
+            )
+        self._workers, self._retries = workers, retries
         self.store = store
         self._limits = limits or Limits()
         self._build_policy = build_policy

@@ -52,6 +52,10 @@ class Limits:
     evaluate: float = 600.0
     episode: float = 3600.0
 
+    def __attrs_post_init__(self) -> None:
+        if min(self.reset, self.step, self.evaluate, self.episode) <= 0:
+            raise HarnessError(f"Limits are seconds above 0; got {self}.")
+
 
 class EnvProcess:
     """A worker process and the channel to it. Serves one env at a time, for one thread."""

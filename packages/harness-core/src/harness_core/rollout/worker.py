@@ -33,7 +33,7 @@ def main(channel: int, lifeline: int) -> None:
         while True:
             method, arguments = connection.recv()
             connection.send(_answer(served, method, arguments))
-    except EOFError:
+    except (EOFError, ConnectionError):
         pass
     finally:
         served.close()
