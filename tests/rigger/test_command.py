@@ -67,7 +67,7 @@ def test_an_interrupted_rig_goes_on(cli: Cli, tmp_path: Path) -> None:
         (("--strategy", "serach"), "Did you mean 'search'"),
         (("--objective-option", "lo=0.4"), "does not take these options"),
         (("--objective-option", "low=0.9"), "A band runs from low to high"),
-        (("--baseline", "0"), "--baseline"),
+        (("--baseline", "0"), "at least 1 baseline rollout"),
         (("--tasks", "0"), "--tasks"),
     ],
 )

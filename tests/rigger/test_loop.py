@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from harness_core import StackSpec, Stage
-from harness_core.policies import PolicySpec
+from harness_core import StackSpec, Stage, make, run_episode
+from harness_core.errors import SpecError, StrategyError
+from harness_core.policies import PolicySpec, ScriptedPolicy
 from harness_core.registry import register
 from harness_core.rollout import RolloutPool
 from harness_core.store import RunStore
-from harness_rigger.loop import Budget, Rigged, Rigger
+from harness_rigger.loop import Budget, Rigged, Rigger, effective
 from harness_rigger.objectives import SuccessBand
 from harness_rigger.search import SearchStrategy
 from harness_rigger.search.contracts import EarlyEnd, FirstSentences, LongWay
@@ -95,11 +97,11 @@ def test_search_finds_the_band(pool: RolloutPool) -> None:
 
 
 def test_search_helps_a_policy_that_fails(pool: RolloutPool) -> None:
-    """A task that is hardly ever solved starts further down the teacher's path."""
+    """A task that is never solved starts further down the teacher's path."""
     stack = StackSpec("toy24", task="1-1-4-6")
     solution = ["combine 6 * 4", "combine 24 * 1", "combine 24 * 1"]
     teacher = PolicySpec("scripted", {"actions": solution})
-    budget = Budget(baseline=20, max_steps=4, batch=10)
+    budget = Budget(baseline=10, max_steps=3, batch=10)
     objective = SuccessBand(low=0.2, high=0.5, least=10, most=60)
     rigger = Rigger(
         pool, PolicySpec("random"), objective, SearchStrategy(), budget=budget, teacher=teacher
@@ -132,3 +134,43 @@ def test_a_second_run_pays_for_nothing_twice(
     assert kept == told
     assert results[0] == results[1]
     assert counts[0] == counts[1] > 10
+
+
+class Raises:
+    """A strategy with a bug."""
+
+    def diagnose(self, case: object) -> object:
+        raise KeyError("mug")
+
+
+class Mumbles(Listed):
+    """A strategy that writes a component where a candidate is due."""
+
+    def write(self, case: object, diagnosis: object) -> Any:
+        return EarlyEnd(3)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "told"),
+    [(Raises(), "Raises raised KeyError: 'mug'"), (Mumbles([]), "Mumbles may not answer")],
+)
+def test_a_broken_strategy_is_named(pool: RolloutPool, strategy: Any, told: str) -> None:
+    """What a strategy raises, or answers wrongly, is an error that names the strategy."""
+    with pytest.raises(StrategyError, match=told):
+        Rigger(pool, UP, SuccessBand(), strategy).rig(LADDER)
+
+
+@pytest.mark.parametrize("name", ["baseline", "max_steps", "batch", "revisions"])
+def test_a_budget_without_rollouts_is_refused(name: str) -> None:
+    """A budget under which the loop could not go on is an error when it is made."""
+    with pytest.raises(SpecError):
+        Budget(**{name: -1})
+
+
+def test_a_known_path_has_no_detours() -> None:
+    """Actions without effect, and rounds that end where they began, are left out of a path."""
+    actions = ["combine 1 + 1", "reset", "combine 6 * 4", "combine 24 * 1", "combine 24 * 1"]
+    env = make("toy24", task="1-1-4-6")
+    played = run_episode(env, ScriptedPolicy(actions))
+    env.reset()
+    assert [str(action) for action in effective(env, played)] == actions[2:]

@@ -52,7 +52,7 @@ def test_directions_lead_to_the_middle() -> None:
 
 def test_step_band_measures_successes_alone() -> None:
     """Steps of failures do not count; without a success there is no value."""
-    band = StepBand()
+    band = StepBand(least=2)
     mixed = band.standing(evidence(episode(30, True), episode(32, True), episode(50, False)))
     assert (mixed.value, mixed.side, mixed.clear) == (31.0, 0, True)
     none = band.standing(evidence(episode(50, False)))
@@ -65,3 +65,9 @@ def test_an_impossible_band_is_refused(options: dict[str, float]) -> None:
     """A band that is upside down, or fewer rollouts allowed than needed, is an error."""
     with pytest.raises(SpecError):
         SuccessBand(**options)
+
+
+def test_few_successes_are_never_in_the_band() -> None:
+    """Fewer successes than `least` say that the env is too hard, however long they were."""
+    few = StepBand().standing(evidence(*[episode(30, True)] * 4, *[episode(50, False)] * 56))
+    assert (few.side, few.clear) == (1, False)

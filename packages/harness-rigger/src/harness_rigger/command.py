@@ -73,8 +73,6 @@ def rig(
         workers: episodes at a time; by default one per core.
         as_json: print the corpus as one JSON document.
     """
-    if baseline < 1 or revisions < 0 or max_steps < 1:
-        raise HarnessError("--baseline and --max-steps start at 1, --revisions at 0.")
     stacks = _stacks(parse_stack(target, parse_options(option)), task, tasks)
     subject = PolicySpec(policy, parse_options(policy_option, "--policy-option"))
     if "human" in (policy, teacher):

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from harness_core.env import ActionableEnv
 from harness_core.episode import Episode
-from harness_core.errors import HarnessError, StrategyError
+from harness_core.errors import HarnessError, SpecError, StrategyError
 from harness_core.policies import PolicySpec
 from harness_core.rollout import RolloutPool, Unit
 from harness_core.spec import StackSpec
@@ -48,6 +48,12 @@ class Budget:
     revisions: int = 5
     max_steps: int = 50
     batch: int = 5
+
+    def __attrs_post_init__(self) -> None:
+        if min(self.baseline, self.max_steps, self.batch) < 1 or self.revisions < 0:
+            raise SpecError(
+                f"A budget has at least 1 baseline rollout, step and rollout a batch; got {self}."
+            )
 
 
 @frozen
@@ -172,9 +178,7 @@ class Rigger:
             told = f"Strategy {name} raised {type(error).__name__}: {error}"
             raise StrategyError(told) from error
         if not isinstance(answer, kind):
-            raise StrategyError(
-                f"Strategy {name} answered with {answer!r:.80}, which is no answer."
-            )
+            raise StrategyError(f"Strategy {name} may not answer with {answer!r:.80}.")
         return answer
 
     def _observe(self, stack: StackSpec) -> Case:
@@ -243,17 +247,23 @@ def _accepted(case: Case, trial: Trial, diagnosis: Diagnosis) -> Rigged:
 
 
 def effective(env: ActionableEnv, episode: Episode) -> tuple[Action, ...]:
-    """The executed actions of `episode` that change the state of `env`, which was just reset."""
+    """The executed actions of `episode` that lead on in `env`, which was just reset.
+
+    What changed nothing is left out, and so is every detour that came back to where it began.
+    """
     path: list[Action] = []
-    before = env.get_env_state().data
+    states = [env.get_env_state().data]
     for action in (step.executed for step in episode.steps):
         if action is None:
             continue
         env.step(action)
         after = env.get_env_state().data
-        if after != before:
+        if after in states:
+            known = states.index(after)
+            del path[known:], states[known + 1 :]
+        else:
             path.append(action)
-        before = after
+            states.append(after)
     return tuple(path)
 
 

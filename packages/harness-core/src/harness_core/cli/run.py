@@ -126,7 +126,7 @@ def _digest(units: list[Unit]) -> str:
 
 
 def _play(units: list[Unit], path: Path, workers: int, retries: int, limits: Limits) -> int:
-    again = shlex.join(["harness", *sys.argv[1:]])
+    again = shlex.join(["harness", *sys.argv[1:]]).encode(errors="backslashreplace").decode()
     played: list[Episode] = []
     file = run_file(path)
     with RunStore(file) as store:
