@@ -33,6 +33,13 @@ def _refused(cli: Cli, *arguments: str, code: int = 2) -> str:
         ([*RUN, "--episodes", "many"], '"many"'),
         ([*RUN, "--episodes", "0"], "from 1"),
         ([*RUN, "--tasks", "0"], "from 1"),
+        ([*RUN[:-1], "0"], "--max-steps is a whole number from 1"),
+        ([*RUN, "--workers", "0"], "--workers is a whole number from 1"),
+        ([*RUN, "--retries", "-1"], "--retries is a whole number from 0"),
+        ([*RUN, "--step-seconds", "-1"], "seconds above 0"),
+        ([*RUN, "--step-seconds", "nan"], "seconds above 0"),
+        ([*RUN, "--reset-seconds", "1e400"], "seconds above 0"),
+        ([*RUN, "--option", "task=rung-1"], "task"),
         ([*RUN, "--tasks", "2", "--all"], "one of --task, --tasks and --all"),
         ([*RUN, "--option", "pause"], "--option size=3"),
         ([*RUN, "--option", "pasue=3"], "does not take these options"),
@@ -228,3 +235,24 @@ def test_options_are_json_or_text(cli: Cli) -> None:
     (episode,) = cli.json("show", "x")["episodes"]
     unit = cli.json("show", "x", episode["key"])["unit"]
     assert unit["stack"]["options"] == {"pause": 0.001, "trouble": "a=b"}
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&-"])
+def test_closed_streams(cli: Cli, closed: str) -> None:
+    """A shell that closed a stream gets no traceback, and the command is done."""
+    command = " ".join([*cli.command("list", "env"), closed])
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=cli.folder, env=cli.env, capture_output=True, text=True
+    )
+    assert done.returncode == 0
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_person_who_is_not_there(cli: Cli) -> None:
+    """Without an input there is nobody to ask: the episode ends, and nothing breaks."""
+    command = " ".join([*cli.command("play", "ladder"), "<&-"])
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=cli.folder, env=cli.env, capture_output=True, text=True
+    )
+    assert "Traceback" not in done.stderr
+    assert "AttributeError" not in done.stdout + done.stderr

@@ -137,7 +137,7 @@ class HumanPolicy:
         print(f"\n{observation.text}")
         while True:
             print("> ", end="", flush=True)
-            line = sys.stdin.readline()
+            line = sys.stdin.readline() if sys.stdin else ""
             if not line:
                 return None
             line = line.strip()

@@ -37,9 +37,9 @@ Everywhere::
 def run(arguments: list[str]) -> int:
     """Runs one command line and returns its exit code."""
     unwind_on_sigterm()
-    if sys.stdout is None or sys.stderr is None:  # a shell closed them with >&-
-        sys.stdout = sys.stdout or open(os.devnull, "w")
-        sys.stderr = sys.stderr or open(os.devnull, "w")
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # a shell closed it with >&-
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - open to the end
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # both are texts
     debug = "--debug" in arguments or os.environ.get("HARNESS_DEBUG", "0") not in ("", "0")

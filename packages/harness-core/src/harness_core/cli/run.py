@@ -72,23 +72,24 @@ def run(
         evaluate_seconds: limit of the verifier.
         episode_seconds: limit of a whole episode.
     """
+    at_work = cores() if workers is None else workers
+    least = {"--episodes": (episodes, 1), "--max-steps": (max_steps, 1)}
+    least |= {"--workers": (at_work, 1), "--retries": (retries, 0)}
+    for flag, (given, lowest) in least.items():
+        if given < lowest:
+            raise HarnessError(f"{flag} is a whole number from {lowest}; got {given}.")
+    limits = Limits(reset_seconds, step_seconds, evaluate_seconds, episode_seconds)
     spec = parse_stack(target, parse_options(option))
     player = PolicySpec(policy, parse_options(policy_option, "--policy-option"))
     stacks = _stacks(spec, task, tasks, all_tasks)
-    _check(stacks if task else stacks[:1], player, episodes, max_steps)
+    _check(stacks if task else stacks[:1], player)
     units = [
         Unit(stack, player, seed + number, max_steps)
         for stack in stacks
         for number in range(episodes)
     ]
     path = out or Path("runs") / f"{spec.env}-{policy}-{_digest(units)}"
-    return _play(
-        units,
-        path,
-        cores() if workers is None else workers,
-        retries,
-        Limits(reset_seconds, step_seconds, evaluate_seconds, episode_seconds),
-    )
+    return _play(units, path, at_work, retries, limits)
 
 
 def _stacks(
@@ -108,12 +109,8 @@ def _stacks(
     return [evolve(spec, task=id) for id in dict.fromkeys(chosen)]
 
 
-def _check(stacks: list[StackSpec], player: PolicySpec, episodes: int, max_steps: int) -> None:
+def _check(stacks: list[StackSpec], player: PolicySpec) -> None:
     """Finds what is wrong with the request before a run is made for it."""
-    if max_steps < 1:
-        raise HarnessError(f"--max-steps is a whole number from 1; got {max_steps}.")
-    if episodes < 1:
-        raise HarnessError(f"--episodes is a whole number from 1; got {episodes}.")
     if player.id == "human":
         raise HarnessError("A run asks nobody. Play yourself with `harness play`.")
     player.build()

@@ -53,8 +53,8 @@ class Limits:
     episode: float = 3600.0
 
     def __attrs_post_init__(self) -> None:
-        if min(self.reset, self.step, self.evaluate, self.episode) <= 0:
-            raise HarnessError(f"Limits are seconds above 0; got {self}.")
+        if not all(0 < each < 1e8 for each in (self.reset, self.step, self.evaluate, self.episode)):
+            raise HarnessError(f"Limits are seconds above 0, and below 1e8; got {self}.")
 
 
 class EnvProcess:
