@@ -51,8 +51,8 @@ class Scale:
 
     tasks: int = 12
     baseline: int = 20
-    rollouts: int = 40
-    most: int = 60
+    rollouts: int = 60
+    most: int = 120
     size: str = "small"
 
 
@@ -127,7 +127,7 @@ def run_band(
     """
     objective = _objective(name, scale)
     stacks = _tasks(folder / "games", scale)
-    budget = Budget(baseline=scale.baseline, max_steps=50, batch=10)
+    budget = Budget(baseline=scale.baseline, revisions=10, max_steps=50, batch=10)
     corpus = folder / f"{name}.jsonl"
     with (
         RunStore(folder / f"{name}.db") as store,
@@ -151,8 +151,10 @@ def run_band(
 
 
 def _objective(name: str, scale: Scale) -> SuccessBand | StepBand:
-    kind: type[SuccessBand | StepBand] = SuccessBand if name == "success-band" else StepBand
-    return kind(least=min(10, scale.most), most=scale.most)
+    least = min(10, scale.most)
+    if name == "success-band":
+        return SuccessBand(least=least, most=scale.most, inside=0.85)
+    return StepBand(least=least, most=scale.most)
 
 
 def _tasks(games: Path, scale: Scale) -> list[StackSpec]:

@@ -45,6 +45,12 @@ def predicted_toll(objective: Objective, evidence: Evidence, max_steps: int) -> 
     return max(0, int(max_steps - limit))
 
 
+def paid(evidence: Evidence) -> float:
+    """The toll that solved episodes paid, by the mean: blocked actions; 0 without a success."""
+    solved = [sum(bool(step.blocked) for step in episode.steps) for episode in evidence.solved]
+    return fmean(solved) if solved else 0.0
+
+
 def moves(evidence: Evidence, verb: str) -> int:
     """Moves that a solved episode makes, by the mean; at least 1."""
     counts = [

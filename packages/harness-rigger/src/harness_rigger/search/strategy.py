@@ -12,7 +12,7 @@ from harness_core.stage import Stage
 from harness_rigger.evidence import Evidence
 from harness_rigger.objectives import SuccessBand
 from harness_rigger.search.contracts import EarlyEnd, FirstSentences, LongWay, WithholdAdmissible
-from harness_rigger.search.dial import moves, predicted_toll
+from harness_rigger.search.dial import moves, paid, predicted_toll
 from harness_rigger.search.household import household_shapes
 from harness_rigger.strategy import Candidate, Case, Diagnosis, Trial
 
@@ -78,6 +78,13 @@ class SearchStrategy:
         if direction == "easier" and toll == 0:
             return self._other_shape(case, diagnosis)
         adjusted = self._adjusted(case, shape, toll, direction == "harder")
+        if (
+            direction == "harder"
+            and toll
+            and shape.name != EARLY_END
+            and paid(last.evidence) < toll
+        ):
+            return self._other_shape(case, diagnosis)  # the moves cannot carry more
         if adjusted > self._capacity(case, shape) or _was_tried(case, shape, adjusted):
             return self._other_shape(case, diagnosis)
         return self._tolled(case, shape, adjusted)
