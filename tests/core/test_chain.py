@@ -50,6 +50,7 @@ def test_the_handover_tells_where_one_stands_and_what_was_last_said():
     assert handover.observation.text == (
         "[Part 2 of 2. The previous part's last words:]\n"
         "Cell 2 of 2. The lamp is on.\n\n"
+        "Light the last of 2 cells.\n\n"
         "Cell 1 of 2. The lamp is off."
     )
     assert handover.info == {"segment": 1}
@@ -206,13 +207,13 @@ def test_last_transition_is_that_of_the_part_that_answered():
 
 
 def test_only_required_parts_count():
-    """With `required=(1,)` the first part may fail."""
-    env = begun(Chain(SHORT, required=[1]))
-    play(env, "stop", "right", "switch")
-    assert env.evaluate().success
+    """With `required=(0,)` the extension may fail, and the wrapped env may not."""
     env = begun(Chain(SHORT, required=[0]))
     play(env, "right", "switch", "stop")
     assert env.evaluate().success
+    env = begun(Chain(SHORT, required=[0]))
+    play(env, "stop", "right", "switch")
+    assert not env.evaluate().success
 
 
 @pytest.mark.parametrize("target", [2, -1, 0, "1", 1.0, True, None, [1]])
@@ -375,7 +376,10 @@ def test_a_route_in_source_text_switches_by_message():
         ({"extension": []}, "at least one extension"),
         ({"extension": ["corridor"]}, "An extension is a StackSpec, not 'corridor'"),
         ({"extension": SHORT, "required": [2]}, "Required segment 2 is none of 0 to 1"),
-        ({"extension": SHORT, "required": []}, "at least one segment"),
+        ({"extension": SHORT, "required": []}, r"segment 0, the wrapped env.*required=\(0,\)"),
+        ({"extension": SHORT, "required": [1]}, r"required=\(0, 1\)"),
+        ({"extension": SHORT, "required": [False]}, "Required segment False is none of"),
+        ({"extension": SHORT, "required": [0, 1.0]}, "Required segment 1.0 is none of"),
         ({"extension": SHORT, "route": Stage([])}, "A route is a Contract, not Stage"),
     ],
 )

@@ -2,6 +2,7 @@ import attrs
 import pytest
 
 from harness_core import Component, Composition, Contract, Identity, Stage, compose
+from harness_core.errors import SpecError
 from harness_core.testing import CorridorEnv
 from harness_core.testing.contracts import Forbid, KeepWords
 from support.components import Through
@@ -52,3 +53,17 @@ def test_component_itself_is_abstract():
     with pytest.raises(TypeError, match="__call__"):
         Component()
     assert isinstance(Contract(), Component)
+
+
+@pytest.mark.parametrize("junk", [3, None, "stage", [], CorridorEnv()])
+def test_composing_with_what_is_no_component_is_refused(junk):
+    """`@` is not defined for it on either side, and `compose` says what was given."""
+    with pytest.raises(TypeError, match="@"):
+        _ = KeepWords(1) @ junk
+    with pytest.raises(TypeError, match="@"):
+        _ = junk @ KeepWords(1)
+    with pytest.raises(SpecError, match="is no component"):
+        compose(CorridorEnv(), junk)
+    if not isinstance(junk, CorridorEnv):
+        with pytest.raises(SpecError, match="is no env"):
+            compose(junk, KeepWords(1))

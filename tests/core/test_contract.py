@@ -312,3 +312,13 @@ class Undo(Contract):
         env.reset()
         with pytest.raises(ContractError, match="endings are final"):
             env.step(Action("stop"))
+
+
+@pytest.mark.parametrize(
+    "name", ["filter_actions", "filter_obs", "modify_transitions", "modify_observation"]
+)
+def test_a_misspelt_hook_is_refused_when_the_class_is_made(name):
+    """A method that would never run is an error that lists the hooks; other names are free."""
+    with pytest.raises(TypeError, match=rf"Typo.{name} is no hook.*filter_observation"):
+        type("Typo", (Contract,), {name: lambda self, *_: None})
+    type("Fine", (Contract,), {"helper": lambda self: None, "filter_action": lambda self, a, s: a})

@@ -1,17 +1,20 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
 from harness_core import Action, Contract, Observation, StepResult, Task, Tool
 from harness_core.contract import StateView
-from harness_core.episode import Episode, run_episode
+from harness_core.episode import Episode, policy_seed, run_episode
 from harness_core.errors import MissingExtraError, SpecError, UnknownTaskError
 from harness_core.policies import Decision, RandomPolicy, ScriptedPolicy, Usage
 from harness_core.serial import from_data, to_data
-from harness_core.values import Blocked
+from harness_core.values import Blocked, Verdict
 from support.ladder import Ladder
+from support.odd_env import OddLadder, Unprintable, UnprintableRefusal
 
 
 class Answers:
@@ -149,3 +152,167 @@ def test_same_seed_same_episode() -> None:
     )
     assert first == second
     assert first != other
+
+
+def _deep(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def _circle() -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    value["self"] = value
+    return value
+
+
+ODD_VALUES = [
+    *(float("nan"), float("inf"), (1, 2), {1: 2}, {"a", "b"}, b"x", print, object()),
+    *("\ud800", {"\ud800": 1}, 10**5000, _deep(80), _deep(100_000), _circle()),
+]
+ODD_DECISIONS: list[Any] = [
+    *(Decision(Action(tool="t", arguments={"x": value})) for value in ODD_VALUES),
+    *(Decision(Action("up", arguments=value)) for value in (None, [], "x")),
+    *(Decision(Action(value)) for value in (5, None, b"up", "\ud800")),
+    *(Decision(Action("up", tool=value)) for value in (5, None)),
+    *(Decision(Action("up"), text=value) for value in (5, None, "\ud800")),
+    *(Decision(Action("up"), usage=value) for value in (None, 3, (1, 2), Usage("3"), Usage(1.5))),
+]
+
+
+class Counted(Ladder):
+    """Counts the actions that reach it."""
+
+    asked = 0
+
+    def step(self, action: Action) -> StepResult:
+        self.asked += 1
+        return super().step(action)
+
+
+@pytest.mark.parametrize("decision", ODD_DECISIONS, ids=range(len(ODD_DECISIONS)))
+def test_odd_decisions_never_reach_the_env(decision: Decision) -> None:
+    """A decision that is wrong anywhere inside is the policy's failure, before the env is asked."""
+    env = Counted("rung-6")
+    episode = run_episode(env, Answers(Decision(Action("up")), decision))
+    assert episode.failure is not None
+    assert (episode.failure.error, episode.success) == ("PolicyError", False)
+    assert (env.asked, len(episode.steps)) == (1, 1)
+    assert from_data(to_data(episode), Episode) == episode
+
+
+def test_a_decision_is_recorded_as_it_was() -> None:
+    """What a policy does later to its own arguments does not change the record."""
+    arguments: dict[str, Any] = {"n": [1]}
+    policy = Answers(Decision(Action(tool="t", arguments=arguments)))
+    episode = run_episode(Ladder(), policy)
+    arguments["n"].append(2)
+    assert episode.steps[0].action.arguments == {"n": [1]}
+
+
+class Wrong(Ladder):
+    """Answers one call with whatever it is told to."""
+
+    def __init__(self, call: str, answer: object) -> None:
+        super().__init__("rung-6")
+        setattr(self, call, lambda *_, **__: answer)
+
+
+ODD_ANSWERS: list[tuple[str, Any]] = [
+    *(("step", value) for value in (None, "up", Observation("x"), StepResult(None))),  # type: ignore[arg-type]
+    *(("step", StepResult(Observation(value))) for value in (5, None, "\ud800")),  # type: ignore[arg-type]
+    *(("step", StepResult(Observation(data={"x": value}))) for value in ODD_VALUES),
+    *(("step", StepResult(Observation(images=value))) for value in (None, (5,))),  # type: ignore[arg-type]
+    *(("reset", value) for value in (None, Observation("x"), (Observation("x"), {}))),
+    *(("tools", value) for value in (None, 5, ["look"])),
+    *(("evaluate", value) for value in (None, True, 1.0, Verdict(None, 0.0), Verdict(True, "x"))),  # type: ignore[arg-type]
+    ("last_transition", "up"),
+]
+
+
+@pytest.mark.parametrize(("call", "answer"), ODD_ANSWERS, ids=range(len(ODD_ANSWERS)))
+def test_odd_answers_of_an_env_count_for_nobody(call: str, answer: object) -> None:
+    """A wrong answer of the env, at its top or deep inside, is infrastructure's failure."""
+    episode = run_episode(Wrong(call, answer), ScriptedPolicy(["up"]))
+    assert episode.failure is not None
+    assert (episode.failure.error, episode.success) == ("EnvError", None)
+    assert from_data(to_data(episode), Episode) == episode
+
+
+def test_good_answers_come_through_whole() -> None:
+    """Pictures, nested data and parts of verdicts are recorded as the env gave them."""
+    seen = Observation("x", {"a": [1, {"b": None}]}, ("data:,x",))
+    verdict = Verdict.conjunction((Verdict(True), Verdict(False, 0.5, {"m": 1})))
+    env = Wrong("step", StepResult(seen, terminated=True))
+    env.evaluate = lambda: verdict  # type: ignore[method-assign]
+    episode = run_episode(env, ScriptedPolicy(["up"]))
+    assert (episode.steps[0].shown, episode.verdict) == (seen, verdict)
+
+
+class Breaks(Contract):
+    """Raises what cannot be shown, in one hook."""
+
+    def filter_action(self, action: Action, env_state: StateView) -> Action | Blocked:
+        raise Unprintable
+
+
+@pytest.mark.parametrize(
+    ("play", "fault"),
+    [
+        (lambda: run_episode(Ladder(), Answers(Unprintable())), "policy"),
+        (lambda: run_episode(Ladder(), Answers(UnprintableRefusal())), "policy"),
+        (lambda: run_episode(Breaks()(Ladder()), ScriptedPolicy(["up"])), "component"),
+        (
+            lambda: run_episode(
+                OddLadder("rung-6", trouble="Unprintable"), ScriptedPolicy(["up"] * 2)
+            ),
+            "infrastructure",
+        ),
+        (
+            lambda: run_episode(OddLadder("rung-6", trouble="unicode"), ScriptedPolicy(["up"] * 2)),
+            "infrastructure",
+        ),
+    ],
+)
+def test_errors_without_a_message(play: Callable[[], Episode], fault: str) -> None:
+    """An error whose message cannot be read or written is recorded all the same."""
+    episode = play()
+    assert episode.failure is not None
+    assert episode.failure.fault == fault
+    assert episode.failure.trace.encode()
+    assert episode.failure.message.encode()
+
+
+@pytest.mark.parametrize("slow", ["reset", "act"])
+def test_a_slow_policy_has_itself_to_blame(slow: str) -> None:
+    """If the time runs out while the policy thinks, the episode counts, and names the limit."""
+
+    class Slow(ScriptedPolicy):
+        def reset(self, task: Task, tools: Sequence[Tool], seed: int) -> None:
+            time.sleep(0.2 if slow == "reset" else 0)
+
+        def act(self, observation: Observation) -> Decision | None:
+            time.sleep(0.2 if slow == "act" else 0)
+            return super().act(observation)
+
+    episode = run_episode(Ladder("rung-6"), Slow(["up"]), max_seconds=0.1)
+    assert episode.failure is not None
+    assert (episode.failure.error, episode.success) == ("PolicyError", False)
+    assert "0.1 s" in episode.failure.message
+    assert "Limits.episode" in episode.failure.message
+
+
+def test_env_and_policy_have_streams_of_their_own() -> None:
+    """The policy's seed is not the env's, and another one for every task and seed."""
+
+    class Noted(ScriptedPolicy):
+        def reset(self, task: Task, tools: Sequence[Tool], seed: int) -> None:
+            seen.append(seed)
+
+    seen: list[int] = []
+    for task in ("rung-1", "rung-2"):
+        for seed in range(3):
+            run_episode(Ladder(task), Noted([]), seed=seed)
+    assert seen == [policy_seed(task, n) for task in ("rung-1", "rung-2") for n in range(3)]
+    assert len({*seen, 0, 1, 2}) == 9

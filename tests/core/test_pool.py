@@ -6,19 +6,23 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness_core import Action, Observation, Task, Tool
-from harness_core.errors import MissingExtraError, UnknownTaskError
+from harness_core.episode import Episode, policy_seed
+from harness_core.errors import EnvError, HarnessError, MissingExtraError, UnknownTaskError
+from harness_core.hookspecs import hookimpl
 from harness_core.policies import Decision, Policy, PolicySpec
-from harness_core.registry import register
+from harness_core.registry import register, registry
 from harness_core.rollout import Limits, RolloutPool, Unit
 from harness_core.spec import StackSpec
 from harness_core.store import RunStore
 from support.cli import descendants, running
 
 register("support.ladder_plugin")
+register("support.odd_env")
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +79,7 @@ def test_stored_units_are_not_run_again(tmp_path: Path) -> None:
             first = pool.run(_units(2))
         with RolloutPool(1, store=store, build_policy=build) as pool:
             again = pool.run(_units(4))
-    assert played == [0, 1, 2, 3]
+    assert played == [policy_seed("rung-4", seed) for seed in range(4)]
     assert again[:2] == first
 
 
@@ -209,3 +213,151 @@ def test_borrowed_env(tmp: Path) -> None:
         env.step(Action("up"))
         assert env.get_env_state().data == {"height": 1}
         assert len(list(tmp.iterdir())) == 1
+
+
+def _odd(trouble: str, seed: int = 0) -> Unit:
+    script = PolicySpec("scripted", {"actions": ["up"] * 3})
+    return Unit(StackSpec("odd-ladder", "rung-6", options={"trouble": trouble}), script, seed)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "told"),
+    [
+        *((name, f"step raised {name}") for name in ("KeyboardInterrupt", "SystemExit")),
+        *((name, f"step raised {name}") for name in ("GeneratorExit", "BaseException")),
+        ("Unprintable", "step raised Unprintable"),
+        ("unicode", "half a character"),
+        ("unpicklable", "step raised"),
+        ("bomb", "ZeroDivisionError"),
+    ],
+)
+def test_whatever_an_env_does_is_told(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], trouble: str, told: str
+) -> None:
+    """Whatever an env raises or answers fails its episode alone, and nothing is printed."""
+    with RunStore(tmp_path / "run.db") as store, RolloutPool(1, retries=0, store=store) as pool:
+        odd, fine = pool.run([_odd(trouble), _odd("")])
+        kept = {episode.failure is None: episode for _, episode in store.episodes()}
+    assert odd.failure is not None
+    assert (odd.failure.error, odd.success) == ("EnvError", None)
+    assert told in odd.failure.message
+    assert fine.failure is None
+    assert kept == {True: fine, False: odd}
+    assert capfd.readouterr().err == ""
+
+
+def test_a_thread_that_an_env_left_does_not_hold_up_the_end() -> None:
+    """A worker ends at once, though a thread of its env runs on."""
+    with RolloutPool(1) as pool:
+        (episode,) = pool.run([_odd("thread")])
+        began = time.monotonic()
+    assert episode.failure is None
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("how", ["run", "stream"])
+def test_closing_from_another_thread_ends_the_wait(tmp_path: Path, how: str) -> None:
+    """Who waits for a pool that somebody else closes gets an error, and keeps what was finished."""
+    units = [*_units(1), *_units(4, task="rung-6", pause=30.0)]
+    with RunStore(tmp_path / "run.db") as store:
+        pool = RolloutPool(2, store=store)
+        closer = threading.Timer(2.0, pool.close)
+        closer.start()
+        with pytest.raises(EnvError, match="closed while it ran"):
+            pool.run(units) if how == "run" else list(pool.stream(units))
+        closer.join()
+        assert len(list(store.episodes())) == 1
+        with pytest.raises(HarnessError, match="closed: make another"):
+            pool.run(units)
+
+
+def test_runs_of_two_threads_leave_each_other_alone() -> None:
+    """A run that ends early, or fails, does not end another one of the same pool."""
+    episodes = []
+    with RolloutPool(2) as pool, pool.borrow(StackSpec("ladder", "rung-2")) as env:
+        slow = _units(3, task="rung-6", pause=0.1)
+        thread = threading.Thread(target=lambda: episodes.extend(pool.run(slow)))
+        thread.start()
+        for _ in range(3):
+            pool.run(_units(1))
+        with pytest.raises(UnknownTaskError):
+            pool.run(_units(1, task="rung-99"))
+        thread.join()
+        env.reset(seed=0)
+    assert [episode.failure for episode in episodes] == [None] * 3
+
+
+@pytest.mark.parametrize("where", ["build", "started", "finished"])
+def test_plain_exceptions_around_an_episode_fail_it_alone(where: str) -> None:
+    """An exception in building the policy or in a plugin's hook is its episode's failure."""
+
+    class Plugin:
+        @hookimpl
+        def harness_episode_started(self, spec: StackSpec, seed: int) -> None:
+            assert where != "started" or seed, "broken plugin"
+
+        @hookimpl
+        def harness_episode_finished(self, episode: Episode) -> None:
+            assert where != "finished" or episode.seed, "broken plugin"
+
+    def build(spec: PolicySpec) -> Policy:
+        built.append(spec)
+        assert where != "build" or len(built) > 1, "broken policy"
+        return spec.build()
+
+    built: list[PolicySpec] = []
+    plugin = Plugin()
+    registry().manager.register(plugin)
+    try:
+        with RolloutPool(1, retries=0, build_policy=build) as pool:
+            broken, fine = pool.run(_units(2))
+    finally:
+        registry().manager.unregister(plugin)
+    assert broken.failure is not None
+    assert (broken.failure.error, broken.success) == ("EnvError", None)
+    assert "AssertionError: broken" in broken.failure.message
+    assert fine.failure is None
+
+
+def test_an_odd_decision_is_the_policys_failure_with_and_without_a_store(tmp_path: Path) -> None:
+    """What cannot be kept or sent fails its policy once, untried again, and comes back equal."""
+
+    class Odd:
+        def reset(self, task: Task, tools: Sequence[Tool], seed: int) -> None:
+            played.append(seed)
+
+        def act(self, observation: Observation) -> Decision | None:
+            return Decision(Action(tool="t", arguments={"x": lambda: None}))
+
+    played: list[int] = []
+    with RunStore(tmp_path / "run.db") as store:
+        with RolloutPool(1, store=store, build_policy=lambda spec: Odd()) as pool:
+            (episode,) = pool.run(_units(1))
+        assert store.episode(_units(1)[0].key) == episode
+    assert episode.failure is not None
+    assert (episode.failure.fault, episode.success) == ("policy", False)
+    assert len(played) == 1
+
+
+@pytest.mark.parametrize("seed", [2**63, -(2**63) - 1, 10**30, 1.0, "1", True, None])
+def test_seeds_outside_64_bits_are_refused(seed: Any) -> None:
+    """A seed that no store can hold is refused when the unit is made; the outermost are kept."""
+    with pytest.raises(HarnessError, match="64 bits"):
+        Unit(StackSpec("ladder"), "random", seed)
+
+
+@pytest.mark.parametrize("seed", [2**63 - 1, -(2**63)])
+def test_outermost_seeds_are_kept(tmp_path: Path, seed: int) -> None:
+    """The largest and the smallest seed are played and kept like all others."""
+    unit = Unit(StackSpec("ladder", "rung-2"), "random", seed)
+    with RunStore(tmp_path / "run.db") as store, RolloutPool(1, store=store) as pool:
+        (episode,) = pool.run([unit])
+        assert store.episode(unit.key) == episode
+    assert episode.failure is None
+
+
+@pytest.mark.parametrize("wrong", [{"workers": 0}, {"workers": -1}, {"retries": -1}])
+def test_impossible_pools_are_refused(wrong: dict[str, int]) -> None:
+    """A pool without workers, or with fewer than no retries, is refused."""
+    with pytest.raises(HarnessError, match="at least 1 worker and 0 retries"):
+        RolloutPool(**wrong)

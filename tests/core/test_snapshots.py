@@ -3,7 +3,8 @@ import json
 import pytest
 
 from harness_core import Action, Chain, Contract, Layer, StackSpec, Stage, restore, snapshot
-from harness_core.errors import SpecError
+from harness_core.chain import ChainLayer
+from harness_core.errors import HarnessError, SpecError
 from harness_core.testing import CorridorEnv
 from harness_core.testing.contracts import CountSteps, Handover, KeepWords
 from harness_core.testing.walks import play, standing
@@ -112,6 +113,11 @@ def damaged(**changes):
         (lambda: damaged(schema=2), "schema 2; this version reads 1"),
         (lambda: damaged(layers=[]), "damaged"),
         (lambda: damaged(layers=3), "damaged"),
+        (lambda: damaged(layers=[{}, None, {}]), "layer 1, CountSteps.*None"),
+        (lambda: damaged(layers=[{}, {}, {"extras": {}}]), "layer 1, CountSteps.*'extras'"),
+        (lambda: damaged(layers=[{}, {"extras": 5}, {"extras": {}}]), "layer 1, CountSteps"),
+        (lambda: damaged(base=None), "env 'corridor'"),
+        (lambda: damaged(base={}), "env 'corridor'.*'task'"),
         (lambda: damaged(stack={"env": 3}), "env"),
     ],
 )
@@ -119,3 +125,128 @@ def test_what_is_no_snapshot_is_refused(state, told):
     """Missing parts, newer schemas and layers that do not match are named."""
     with pytest.raises(SpecError, match=told):
         restore(state() if callable(state) else state)
+
+
+def altered(data, path, value):
+    """`data` with one place changed."""
+    data = json.loads(json.dumps(data))
+    place = data
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return data
+
+
+CHAIN_DAMAGE = [
+    ("active", 99),
+    ("active", -1),
+    ("active", "x"),
+    ("active", True),
+    ("active", None),
+    ("seed", "x"),
+    ("extras", None),
+    ("extras", [1]),
+    ("ended", []),
+    ("ended", [True, True, True]),
+    ("ended", [True, 1]),
+    ("ended", "tf"),
+    ("extensions", []),
+    ("extensions", [None]),
+    ("extensions", [3]),
+    ("extensions", [{}]),
+    ("verdicts", [{"success": True}] * 2),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), CHAIN_DAMAGE)
+def test_a_damaged_chain_is_named(name, value):
+    """Whatever does not fit a chain's own state is a SpecError that says which layer it is."""
+    saved = snapshot(middle(StackSpec("corridor", "length-2", (Chain(SHORT),)), 3))
+    with pytest.raises(SpecError, match=r"damaged at layer 0, Chain"):
+        restore(altered(saved, ("layers", 0, name), value))
+
+
+def test_a_segment_cannot_end_before_it_starts():
+    """A chain in its first part has no other that ended or is active."""
+    saved = snapshot(middle(StackSpec("corridor", "length-2", (Chain(SHORT),)), 1))
+    for name, value in (("ended", [False, True]), ("active", 1)):
+        with pytest.raises(SpecError, match=r"layer 0, Chain.*started"):
+            restore(altered(saved, ("layers", 0, name), value))
+
+
+@pytest.mark.parametrize("done", range(5))
+def test_no_claim_in_a_snapshot_decides_success(done):
+    """Whatever a chain's saved state says of endings, an unsolved part fails: the verifiers of the
+    restored envs are asked again."""
+    spec = StackSpec("corridor", "length-2", (Chain(SHORT),))
+    env = spec.build()
+    env.reset(seed=0)
+    play(env, [Action(word) for word in ("right", "stop", "right", "switch")[:done]])
+    saved = snapshot(env)
+    for ended in ([True, True], [True, False], [False, True], [False, False]):
+        try:
+            twin = restore(altered(saved, ("layers", 0, "ended"), ended))
+        except SpecError:
+            continue
+        assert not twin.evaluate().success
+
+
+def places(data, path=()):
+    """The paths of all values in JSON data."""
+    items = data.items() if isinstance(data, dict) else enumerate(data)
+    for key, item in items:
+        yield (*path, key)
+        if isinstance(item, dict | list):
+            yield from places(item, (*path, key))
+
+
+@pytest.mark.parametrize("name", ["layers", "chain", "route", "nested"])
+@pytest.mark.parametrize("junk", [None, -1, 99, "x", [], {}, [None], {"x": 1}])
+def test_no_damage_raises_anything_raw(name, junk):
+    """A snapshot with junk in any one place is restored, or refused with an error of our own."""
+    saved = snapshot(middle(STACKS[name], 3))
+    refused = 0
+    for path in places(saved):
+        try:
+            restore(altered(saved, path, junk)).close()
+        except HarnessError:
+            refused += 1
+    assert refused
+
+
+def test_a_failed_restore_closes_what_it_built(monkeypatch):
+    """The env and the layers that were already there are closed when a later one is damaged."""
+    closed = []
+    monkeypatch.setattr(CorridorEnv, "close", lambda self: closed.append(self))
+    saved = snapshot(middle(STACKS["layers"], 1))
+    with pytest.raises(SpecError):
+        restore(altered(saved, ("layers", 2), None))
+    assert len(closed) == 1
+
+
+def test_a_restored_chain_closes_the_envs_that_it_replaces(monkeypatch):
+    """Each extension that was built anew and then replaced is closed at once."""
+    closed = []
+    monkeypatch.setattr(CorridorEnv, "close", lambda self: closed.append(self))
+    twin = restore(snapshot(middle(StackSpec("corridor", "length-2", (Chain(SHORT),)), 3)))
+    assert len(closed) == 1
+    assert isinstance(twin, ChainLayer)
+    twin.close()
+    assert len(closed) == 3
+
+
+def test_an_expensive_verifier_is_asked_again_only_when_needed(monkeypatch):
+    """Restoring asks none; the first reader of the verdict does, once per ended part."""
+    asked = []
+    evaluate = CorridorEnv.evaluate
+    saved = snapshot(middle(StackSpec("corridor", "length-2", (Chain(SHORT),)), 3))
+
+    def counted(self):
+        asked.append(self)
+        return evaluate(self)
+
+    monkeypatch.setattr(CorridorEnv, "evaluate", counted)
+    twin = restore(saved)
+    assert asked == []
+    assert twin.evaluate() == twin.evaluate()
+    assert len(asked) == 1

@@ -182,7 +182,16 @@ def test_a_components_own_checks_hold_when_it_is_read():
 
 
 @pytest.mark.parametrize(
-    "options", [{"x": float("nan")}, {"x": {1}}, {"x": object()}, {"x": (1, 2)}, {1: 2}]
+    "options",
+    [
+        {"x": float("nan")},
+        {"x": {1}},
+        {"x": object()},
+        {"x": (1, 2)},
+        {1: 2},
+        {"x": ["\ud800"]},
+        {"\ud800": 1},
+    ],
 )
 def test_options_that_json_would_change_are_refused(options):
     """A spec holds only what its text can hold, so that equal stacks stay equal."""
@@ -205,3 +214,63 @@ def test_reading_needs_no_env():
     spec = StackSpec.from_json('{"schema": 1, "env": "elsewhere"}')
     with pytest.raises(UnknownIdError, match="elsewhere"):
         spec.build()
+
+
+@pytest.mark.parametrize("name", ["task", "env"])
+def test_reserved_names_are_no_options(name):
+    """The task is no option, wherever the spec comes from; the error says where it belongs."""
+    with pytest.raises(SpecError, match=rf"'{name}', which is no option: write StackSpec\({name}="):
+        StackSpec("corridor", options={name: "length-2"})
+    with pytest.raises(SpecError, match="no option"):
+        read(options={name: "length-2"})
+
+
+HALF = "\ud800"
+HALVES = [
+    lambda: StackSpec(HALF),
+    lambda: StackSpec("corridor", HALF),
+    lambda: StackSpec("corridor", options={"x": HALF}),
+    lambda: StackSpec("corridor", components=(Stage([HALF]),)),
+    lambda: StackSpec("corridor", components=(Forbid(HALF),)).digest,
+    lambda: StackSpec("corridor", components=(Forbid(HALF),)).to_json(),
+    lambda: canonical(HALF),
+    lambda: canonical({HALF: 1}),
+]
+
+
+@pytest.mark.parametrize("write", HALVES)
+def test_half_a_character_is_refused(write):
+    """A lone surrogate cannot be written to a file, and is a SpecError wherever it stands."""
+    with pytest.raises(SpecError, match="surrogates not allowed"):
+        write()
+
+
+@pytest.mark.parametrize("depth", [64, 100, 500])
+def test_stacks_that_are_nested_too_deeply_are_refused(depth):
+    """Nesting beyond what is supported is told in plain words."""
+    data = {"env": "corridor"}
+    for _ in range(depth):
+        data = {"env": "corridor", "components": [{"type": "chain", "extension": [data]}]}
+    with pytest.raises((SpecError, ChainError), match=r"nested .* deep"):
+        StackSpec.from_dict({"schema": 1, **data})
+
+
+NUMBERS = [1, 1.0, True, 0, 0.0, -0.0, False, "1", None]
+
+
+@pytest.mark.parametrize("one", NUMBERS)
+@pytest.mark.parametrize("other", NUMBERS)
+def test_specs_are_equal_exactly_if_their_digests_are(one, other):
+    """Values that Python calls equal and JSON writes differently make different stacks."""
+
+    def specs(value):
+        yield StackSpec("t", options={"a": value})
+        yield StackSpec("t", options={"a": [{"b": value}]})
+        yield StackSpec("t", components=(Stage([{"tool": "x", "arguments": {"a": value}}]),))
+        yield StackSpec("t", components=(KeepWords(value),))
+        yield StackSpec("t", components=(Pair(KeepWords(value)),))
+        yield StackSpec("t", components=(Chain(StackSpec("u", options={"a": value})),))
+
+    for left, right in zip(specs(one), specs(other), strict=True):
+        assert (left == right) == (left.digest == right.digest)
+        assert left != right or hash(left) == hash(right)

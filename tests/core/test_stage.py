@@ -1,7 +1,7 @@
 import pytest
 
 from harness_core import Action, EnvState, Stage, StepResult
-from harness_core.errors import InvalidAction, StageError
+from harness_core.errors import InvalidAction, SpecError, StageError
 from harness_core.testing import CorridorEnv
 from harness_core.testing.contracts import Forbid
 
@@ -108,3 +108,28 @@ def test_one_text_is_not_a_list_of_actions():
     """The common slip, a bare text, is caught where it is made."""
     with pytest.raises(InvalidAction, match=r"\['switch'\]"):
         Stage("switch")
+
+
+@pytest.mark.parametrize("values", [Action("switch"), {"tool": "switch"}, 3, None, [3], [None]])
+def test_what_is_no_list_of_actions_is_refused(values):
+    """One action, a dict or a number in place of a list is an error at once."""
+    with pytest.raises(InvalidAction):
+        Stage(values)
+
+
+@pytest.mark.parametrize("value", [float("nan"), (1,), {1: 2}, object(), {1}, "\ud800", b"x"])
+def test_actions_that_json_would_change_are_refused(value):
+    """A stage holds only what a file can hold, at any depth of the arguments."""
+    for arguments in ({"a": value}, {"a": [{"b": value}]}):
+        with pytest.raises(SpecError, match="The actions of a Stage"):
+            Stage([Action(tool="walk", arguments=arguments)])
+    with pytest.raises((SpecError, InvalidAction)):
+        Stage([Action(value)])
+
+
+def test_a_stage_shares_nothing_with_its_caller():
+    """Later changes of the arguments that it was made from do not reach it."""
+    arguments = {"way": ["left"]}
+    stage = Stage([Action(tool="walk", arguments=arguments)])
+    arguments["way"].append("right")
+    assert stage.actions[0].arguments == {"way": ["left"]}

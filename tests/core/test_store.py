@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import zlib
 from pathlib import Path
+from typing import Any
 
 import pytest
+from attrs import evolve
 
+from harness_core import Observation, Task
 from harness_core.episode import Episode, run_episode
-from harness_core.errors import StoreError
+from harness_core.errors import SpecError, StoreError
 from harness_core.policies import PolicySpec, RandomPolicy
 from harness_core.rollout import Unit
 from harness_core.spec import StackSpec
@@ -143,5 +147,74 @@ def test_close_twice(tmp_path: Path) -> None:
     store = RunStore(tmp_path / "run.db")
     store.close()
     store.close()
-    with pytest.raises(StoreError):
-        store.records("x")
+    calls = (
+        lambda: store.records("x"),
+        lambda: store.record("x", "y"),
+        lambda: store.put_record("x", "y", 1),
+        lambda: store.meta("x"),
+        lambda: store.episode("x"),
+        lambda: list(store.episodes()),
+        lambda: _put(store, _unit(), _played()),
+    )
+    for call in calls:
+        with pytest.raises(StoreError, match="is closed"):
+            call()
+
+
+ROTTEN = [
+    *("NULL", "5", "1.5", "''", "'text'", "x''", "x'00'", "x'ff'", "CAST(x'ff41' AS TEXT)"),
+    *("'[]'", "'null'", "x'789c0300000000 01'".replace(" ", "")),
+    *(f"x'{zlib.compress(text).hex()}'" for text in (b"", b"{}", b"[]", b"\xff", b"[" * 9999)),
+]
+
+
+@pytest.mark.parametrize("value", ROTTEN)
+@pytest.mark.parametrize("column", ["unit", "body"])
+def test_any_rot_in_a_row_names_its_key(tmp_path: Path, column: str, value: str) -> None:
+    """Whatever stands in a column in place of what was written is a StoreError with the key."""
+    key = _unit().key
+    with RunStore(tmp_path / "run.db") as store:
+        _put(store, _unit(), _played())
+        store._db.execute("ALTER TABLE episodes RENAME TO strict")
+        store._db.execute("CREATE TABLE episodes AS SELECT * FROM strict")
+        store._db.execute(f"UPDATE episodes SET {column} = {value}")
+        with pytest.raises(StoreError, match=f"damaged episode, '{key}'"):
+            list(store.episodes())
+        if column == "body":
+            with pytest.raises(StoreError, match=f"damaged episode, '{key}'"):
+                store.episode(key)
+
+
+@pytest.mark.parametrize("value", ["x'ff'", "'{'", "''", "CAST(x'ff41' AS TEXT)"])
+def test_a_rotten_record_names_its_key(tmp_path: Path, value: str) -> None:
+    """A record that is no JSON any more is a StoreError with kind and key."""
+    with RunStore(tmp_path / "run.db") as store:
+        store.put_record("trial", "first", 1)
+        store._db.execute(f"UPDATE records SET body = {value}")
+        for read in (lambda: store.record("trial", "first"), lambda: store.records("trial")):
+            with pytest.raises(StoreError, match="damaged trial, 'first'"):
+                read()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [{"x": (1, 2)}, {1: 2}, {"x": float("nan")}, {"x": "\ud800"}, {"x": {1}}, {"x": 10**5000}],
+)
+def test_what_cannot_be_read_back_never_gets_in(tmp_path: Path, data: Any) -> None:
+    """An episode that would come back changed, or not at all, is refused and leaves no row."""
+    for odd in (
+        evolve(_played(), start=Observation("x", data)),
+        evolve(_played(), task=Task("t", data=data)),
+    ):
+        with RunStore(tmp_path / "run.db") as store:
+            with pytest.raises(SpecError):
+                _put(store, _unit(), odd)
+            assert list(store.episodes()) == []
+
+
+def test_a_number_that_no_row_can_hold(tmp_path: Path) -> None:
+    """A seed of more than 64 bits is refused, in the framework's own words."""
+    with RunStore(tmp_path / "run.db") as store:
+        with pytest.raises(SpecError, match="64 bits"):
+            _put(store, _unit(), evolve(_played(), seed=2**63))
+        assert list(store.episodes()) == []

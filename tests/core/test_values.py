@@ -1,7 +1,18 @@
 import attrs
 import pytest
 
-from harness_core import Action, EnvState, Observation, StepResult, Tool, Verdict
+from harness_core import (
+    Action,
+    EnvState,
+    Observation,
+    ResetResult,
+    StackSpec,
+    Stage,
+    StepResult,
+    Task,
+    Tool,
+    Verdict,
+)
 from harness_core.errors import InvalidAction
 
 
@@ -81,3 +92,31 @@ def test_a_tool_call_is_text_where_the_action_space_is_text():
     """`text_argument` turns a call into the plain text that the env executes."""
     assert Tool("act", text_argument="command").call({"command": "go"}) == Action("go")
     assert Tool("walk").call({"way": "left"}) == Action(tool="walk", arguments={"way": "left"})
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: Action("go", "walk", {"way": ["left"]}),
+        lambda: Observation("seen", {"a": [1]}, ("x",)),
+        lambda: StepResult(Observation("seen", {"a": 1}), info={"b": []}),
+        lambda: ResetResult(Observation(), Task("t", data={"a": {}})),
+        lambda: EnvState("t", 1, {"a": []}),
+        lambda: Tool("t"),
+        lambda: Verdict(False, 0.5, {"a": []}, (Verdict(True),)),
+        lambda: Stage([{"tool": "walk", "arguments": {"way": ["left"]}}]),
+        lambda: StackSpec("e", "t", (Stage(["go"]),), {"a": [1]}),
+    ],
+)
+def test_equal_values_have_equal_hashes(build):
+    """Every value can be a key, whatever JSON it holds."""
+    one, other = build(), build()
+    assert one == other
+    assert one is not other
+    assert {one: 1}[other] == 1
+
+
+def test_actions_compare_as_their_json_does():
+    """1, 1.0 and True are different arguments."""
+    actions = {Action(tool="x", arguments={"a": [value]}) for value in (1, 1.0, True, "1", None)}
+    assert len(actions) == 5

@@ -32,7 +32,7 @@ SPECS = st.builds(StackSpec, TEXTS, st.none() | TEXTS, options=OBJECTS)
 
 ROUTES = st.builds(KeepWords, st.integers())
 EXTENSIONS = st.lists(SPECS, min_size=3, max_size=4).map(tuple)
-REQUIRED = st.none() | st.lists(st.integers(0, 3), min_size=1).map(tuple)
+REQUIRED = st.none() | st.lists(st.integers(0, 3)).map(lambda drawn: (0, *drawn))
 NAMES = st.sampled_from(["", "toy24", "corridor"])
 
 BY_ID = {
@@ -80,8 +80,8 @@ def test_every_argument_counts(id, data):
         changed = attrs.evolve(one, **{name: getattr(other, name)})
         same = canonical(to_data(changed)) == canonical(to_data(one))
         assert same == (digest_of(to_data(changed)) == digest_of(to_data(one)))
-        if same:
-            assert changed == one
+        assert (changed == one) == same
+        assert not same or hash(changed) == hash(one)
 
 
 def test_no_component_of_the_core_is_left_out():
@@ -105,6 +105,25 @@ def test_any_env_task_and_options_come_back_from_json(spec):
     """Whatever the texts and JSON values are."""
     assert StackSpec.from_json(spec.to_json()) == spec
     assert StackSpec.from_json(spec.to_json(indent=1)).digest == spec.digest
+
+
+NUMBERS = st.sampled_from([0, 0.0, False, 1, 1.0, True, "1", None])
+ALIKE = st.recursive(
+    NUMBERS, lambda inner: st.lists(inner, max_size=2) | st.fixed_dictionaries({"a": inner})
+)
+"""JSON values that Python may call equal where JSON does not."""
+
+
+@given(ALIKE, ALIKE)
+def test_equal_stacks_have_equal_digests_and_no_others(one, other):
+    """Equality, hash and digest agree, also where Python's numbers are equal across types."""
+    for build in (
+        lambda value: StackSpec("t", options={"x": value}),
+        lambda value: StackSpec("t", components=(Stage([Action("", "x", {"x": value})]),)),
+    ):
+        left, right = build(one), build(other)
+        assert (left == right) == (left.digest == right.digest)
+        assert left != right or hash(left) == hash(right)
 
 
 @given(stack_specs(), walks, st.integers(0, 12), seeds)

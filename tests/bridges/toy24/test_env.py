@@ -7,7 +7,7 @@ import pytest
 from harness_bridges.toy24.env import Toy24Env
 from harness_bridges.toy24.puzzles import solvable_puzzles
 from harness_core import Action, Contract, HarnessError
-from harness_core.errors import InvalidAction, UnknownTaskError
+from harness_core.errors import InvalidAction, SpecError, UnknownTaskError
 
 SOLUTION = ("combine 1 / 5", "combine 5 - 1/5", "combine 5 * 24/5")
 
@@ -236,3 +236,33 @@ def test_more_than_20000_steps_a_second():
             observation = env.reset().observation if result.ended else result.observation
         best = max(best, 2000 / (time.perf_counter() - began))
     assert best > 20_000
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"task": 3},
+        {"task": None},
+        {"steps": "1"},
+        {"steps": -1},
+        {"steps": True},
+        {"numbers": None},
+        {"numbers": "1555"},
+        {"numbers": []},
+        {"numbers": ["1"] * 5},
+        {"numbers": [1, 5]},
+        {"numbers": ["x"]},
+        {"numbers": ["1/0"]},
+        {"numbers": ["1e9999999999"]},
+        {"numbers": ["9" * 5000]},
+        {"more": 1},
+    ],
+)
+def test_a_damaged_state_is_refused(changes):
+    """Missing, wrong and senseless parts of a saved game are a SpecError, at once."""
+    saved = started().save_state()
+    with pytest.raises(SpecError):
+        Toy24Env.from_state({**saved, **changes})
+    for name in saved:
+        with pytest.raises(SpecError, match=name):
+            Toy24Env.from_state({key: value for key, value in saved.items() if key != name})

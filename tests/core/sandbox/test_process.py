@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from core.sandbox.hostile import escaped, hook
-from harness_core.errors import HarnessError, SandboxTimeout
+from harness_core.errors import HarnessError, InfrastructureError, SandboxTimeout
 from harness_core.sandbox import ContractSession, SandboxLimits, Source
 from harness_core.sandbox.nursery import nursery
 from harness_core.values import Action, EnvState
@@ -148,25 +149,90 @@ def test_a_dead_parent_is_replaced(session):
     old, worker = parent_pid(), session._worker.pid
     os.kill(old, signal.SIGKILL)
     assert gone(worker)
-    with pytest.raises(HarnessError):
-        session.filter_action(ACTION, state)
-    fresh = ContractSession(QUIET)
+    other, fresh = ContractSession(QUIET), ContractSession(QUIET)
+    for _ in range(2):
+        with pytest.raises(InfrastructureError, match="warm process died"):
+            session.filter_action(ACTION, state)
     assert fresh.filter_action(ACTION, state) is ACTION
+    assert other.filter_action(ACTION, state) is ACTION
     assert parent_pid() != old
     fresh.close()
+    other.close()
+
+
+@linux
+def test_a_parent_that_dies_in_mid_call_is_nobodys_fault():
+    """If the parent is killed while a hook runs, that is infrastructure's failure."""
+    session = ContractSession(hook("while True: pass"))
+    killer = threading.Timer(0.2, os.kill, (parent_pid(), signal.SIGKILL))
+    killer.start()
+    with pytest.raises(InfrastructureError, match="warm process died"):
+        session.filter_action(ACTION, state)
+    killer.join()
+
+
+@linux
+def test_dropped_sessions_leave_nothing():
+    """Sessions that nobody closes leave no worker, no zombie and no descriptor."""
+    ContractSession(QUIET).close()
+    parent, files = parent_pid(), len(os.listdir("/proc/self/fd"))
+    sessions = [ContractSession(QUIET) for _ in range(20)]
+    assert len(children(parent)) == 20
+    sessions.clear()
+    gc.collect()
+    assert children(parent) == []
+    assert len(os.listdir("/proc/self/fd")) == files
+
+
+@linux
+def test_sessions_dropped_at_a_bad_moment_are_buried_later():
+    """A session collected while the nursery is busy waits for the next one, and blocks nothing."""
+    session = ContractSession(QUIET)
+    parent = parent_pid()
+    with nursery()._lock:
+        del session
+        gc.collect()
+        assert len(children(parent)) == 1
+    ContractSession(QUIET).close()
+    assert children(parent) == []
+
+
+def test_threads_take_turns_in_one_session():
+    """Two threads in one session get the answers to their own questions."""
+    session = ContractSession(hook("action = Action(action.text + '!')"))
+    wrong = []
+
+    def work(name):
+        for number in range(200):
+            text = session.filter_action(Action(f"{name}-{number}"), state).text
+            if text != f"{name}-{number}!":
+                wrong.append(text)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    session.close()
 
 
 @linux
 def test_a_forked_child_has_a_parent_of_its_own(session):
-    """A child of the host opens sessions of its own, and ends none of the host's."""
+    """A child opens sessions of its own; it may not use the host's, and ends none of them."""
     mine = parent_pid()
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
+            refused = False
+            try:
+                session.filter_action(ACTION, state)
+            except HarnessError as error:
+                refused = "open another session" in str(error) and error.fault == "caller"
             session.close()
             own = ContractSession(QUIET)
-            answer = own.filter_action(ACTION, state) is ACTION and parent_pid() != mine
+            answer = own.filter_action(ACTION, state) is ACTION and parent_pid() != mine and refused
             own.close()
             nursery().close()
             os.write(writing, b"good" if answer else b"bad")

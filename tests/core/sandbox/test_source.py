@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from textwrap import indent
+
 import pytest
 
-from harness_core.errors import SourceRejected
-from harness_core.sandbox import check_source
+from harness_core.errors import ContractError, SourceRejected
+from harness_core.sandbox import ContractSession, check_source
+from harness_core.values import Action, Blocked, EnvState
 
 GOOD = '''
 """A designer's contract."""
@@ -18,8 +21,12 @@ from typing import Any
 
 from harness_core import Action, Blocked, Contract, Observation, StepResult
 
-ROOMS = ["kitchen", "hall"]
+ROOMS = ("kitchen", "hall")
 _LIMIT: int = 3
+_WORD = re.compile(r"[a-z]+", re.IGNORECASE | re.ASCII)
+_DOORS = frozenset({"hall", "cellar"}) | frozenset(ROOMS)
+_MESSAGE = f"{_LIMIT:>3} is enough"
+_BEST = -_LIMIT * 2, ROOMS[0]
 
 
 def _words(text: str) -> list[str]:
@@ -115,7 +122,7 @@ def test_local_names_may_shadow_builtins():
 def test_local_objects_may_change():
     """Only objects that outlive the call are refused; a local list or dict may grow."""
     check_source(
-        "def f(items, table={}):\n"
+        "def f(items, limit=3):\n"
         "    items.append(1)\n"
         "    found = {}\n"
         "    found['x'] = items\n"
@@ -125,3 +132,83 @@ def test_local_objects_may_change():
         "        env_state.extras.update(f([]))\n"
         "        return action\n"
     )
+
+
+LASTING = {
+    "counter": "N = count()",
+    "iterator": "N = iter((1, 2))",
+    "generator": "N = (x for x in (1, 2))",
+    "list": "N = []",
+    "dict": "N: dict = {}",
+    "set": "N = {1}",
+    "list in a tuple": "N = (1, ([],))",
+    "list in a frozenset": "N = frozenset((1, iter(())))",
+    "list comprehension": "N = [i for i in range(5)]",
+    "lambda": "N = lambda x=[]: x",
+    "object by call": "N = Counter()",
+    "condition": "N = 1 if 0 else []",
+    "two at once": "A, N = 1, []",
+    "starred": "*N, A = (1, 2)",
+    "augmented": "N = ()\nN += (count(),)",
+    "walrus": "(N := count())",
+    "walrus in an annotation": "x: (N := count()) = 1",
+    "walrus in a parameter": "def f(a: (N := count())): pass",
+    "walrus in a result": "def f() -> (N := count()): pass",
+    "default": "def f(a, seen=[]): pass",
+    "keyword default": "def f(*, seen=count()): pass",
+    "decorator": "@iter\ndef f(): pass",
+    "decorator by call": "@partial(map, iter)\ndef f(): pass",
+    "loop": "for N in (iter(()),): pass",
+    "block": "if 1:\n    N = count()",
+    "handler": "try:\n    pass\nexcept ValueError:\n    pass",
+    "shadowed frozenset": "def frozenset(x): return iter(x)\nN = frozenset((1,))",
+    "imported frozenset": "from itertools import chain as frozenset\nN = frozenset((1,))",
+    "shadowed property": "def property(x): return iter(())\n@property\ndef f(): pass",
+    "object": "N = object()",
+}
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("name", LASTING)
+def test_nothing_outside_the_hooks_can_remember(name, inside):
+    """Beside the class and in its body stand constants and functions; each other kind of value
+    is rejected with a line and what to write instead."""
+    text = LASTING[name]
+    imports = "from itertools import count\nfrom collections import Counter\n"
+    imports += "from functools import partial\n"
+    if inside:
+        source = f"{imports}class C(Contract):\n" + indent(text, "    ")
+    else:
+        source = f"{imports}{text}\nclass C(Contract):\n    pass\n"
+    with pytest.raises(SourceRejected, match=r"line \d+: .+\. .+\.$"):
+        check_source(source)
+
+
+def test_the_value_of_a_name_is_named_with_the_way_out():
+    """The message has the name, what is allowed, and where memory belongs."""
+    with pytest.raises(SourceRejected, match=r"value of SEEN is no constant.*tuples.*extras"):
+        check_source("SEEN = {}\nclass C(Contract):\n    pass\n")
+
+
+def answered(body: str) -> Action | Blocked:
+    """What `filter_action` with this body answers."""
+    source = f"class C(Contract):\n    def filter_action(self, action, env_state):\n{body}"
+    session = ContractSession(source)
+    try:
+        return session.filter_action(Action("go"), EnvState)
+    finally:
+        session.close()
+
+
+@pytest.mark.parametrize("value", ["action", "Blocked", "Observation", "StepResult", "Action"])
+def test_stand_ins_cannot_be_changed(value):
+    """The table of a stand-in's fields is read-only, so that it is no memory either."""
+    for change in ("['seen'] = 1", ".update(seen=1)"):
+        with pytest.raises(ContractError, match=r"TypeError|AttributeError"):
+            answered(f"        {value}.types{change}\n        return action\n")
+
+
+def test_what_hooks_are_given_prints_the_same_every_time():
+    """Neither the contract itself, its state nor a value shows an address."""
+    shown = answered("        return action.replace(text=f'{self} {env_state!r} {[action]}')\n")
+    assert shown == Action("C() EnvState(...) [Action(text='go', tool='', arguments={})]")

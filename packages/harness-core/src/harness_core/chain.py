@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from attrs import field, frozen
+from attrs import field, fields, frozen
 from attrs.converters import optional
 
 from harness_core.component import Component
 from harness_core.contract import Contract, SourceContract, StateView
 from harness_core.contract_layer import Hooks, open_hooks
 from harness_core.env import ActionableEnv
-from harness_core.errors import ChainError
+from harness_core.errors import ChainError, InvalidAction, SpecError
 from harness_core.layer import Layer, close_all
 from harness_core.segment import Segment
 from harness_core.serial import from_data, to_data
@@ -32,11 +32,13 @@ from harness_core.values import (
     StepResult,
     Tool,
     Transition,
-    Verdict,
 )
 
 TAIL = 1500
 """Characters of the last observation that a hand-over repeats."""
+
+MAX_DEPTH = 32
+"""Chains inside the extensions of chains."""
 
 
 def _specs(value: StackSpec | Iterable[StackSpec]) -> tuple[StackSpec, ...]:
@@ -47,19 +49,29 @@ def _specs(value: StackSpec | Iterable[StackSpec]) -> tuple[StackSpec, ...]:
     return tuple(value)
 
 
+def _depth(value: object) -> int:
+    """How many chains deep a component, a spec or their fields are."""
+    if isinstance(value, tuple):
+        return max(map(_depth, value), default=0)
+    if not isinstance(value, Component | StackSpec):
+        return 0
+    parts = (getattr(value, each.name) for each in fields(type(value)))
+    return isinstance(value, Chain) + max(map(_depth, parts), default=0)
+
+
 @frozen
 class Chain(Component):
     """The env, then `extension`; solved if every required segment is.
 
-    Segment 0 is the wrapped env, the extensions are 1, 2, ... A segment that never ended counts
-    as failed if it is required.
+    Segment 0 is the wrapped env, which is always required; the extensions are 1, 2, ... A segment
+    that never ended counts as failed if it is required.
 
     Args:
         extension: what follows, one spec or several. Built with the chain, reset at hand-over.
         route: a contract whose `modify_transition` may call `env_state.switch_to(n)`. It reads
             `env_state.segments`, a list of `{"ended": bool, "success": bool | None}`. Where it
             does not switch at the end of a segment, the chain ends. `None`: one after another.
-        required: the segments that must succeed; `None`: all.
+        required: the segments that must succeed, 0 among them; `None`: all.
     """
 
     extension: tuple[StackSpec, ...] = field(converter=_specs)
@@ -76,13 +88,44 @@ class Chain(Component):
             raise ChainError(f"A route is a Contract, not {type(self.route).__name__}.")
         count = len(self.extension) + 1
         for index in self.required or ():
-            if index not in range(count):
-                raise ChainError(f"Required segment {index} is none of 0 to {count - 1}.")
-        if self.required == ():
-            raise ChainError("A Chain requires at least one segment.")
+            if type(index) is not int or index not in range(count):
+                raise ChainError(f"Required segment {index!r} is none of 0 to {count - 1}.")
+        if self.required is not None and 0 not in self.required:
+            raise ChainError(
+                f"required={self.required} leaves out segment 0, the wrapped env, whose own "
+                "verifier always counts. Name it, and those of the extensions that must succeed "
+                f"as well: required={(0, *self.required)}."
+            )
+        if _depth(self) > MAX_DEPTH:
+            raise ChainError(f"Chains may be nested {MAX_DEPTH} deep. Chain the parts in a row.")
 
     def __call__(self, env: ActionableEnv) -> Layer:
         return ChainLayer(env, self)
+
+
+@frozen
+class ChainState:
+    """What a chain saves of its episode. Verdicts are not among it: verifiers are asked again."""
+
+    active: int
+    seed: int | None
+    extras: JsonDict
+    ended: tuple[bool, ...]
+    extensions: tuple[JsonDict | None, ...]
+
+    def check(self, count: int) -> None:
+        """Whether it fits a chain of `count` segments.
+
+        Raises:
+            SpecError: what does not fit.
+        """
+        if len(self.ended) != count or len(self.extensions) != count - 1:
+            raise SpecError(f"It is not the state of {count} segments.")
+        started = (True, *(saved is not None for saved in self.extensions))
+        if self.active not in range(count) or not started[self.active]:
+            raise SpecError(f"Its active segment {self.active} is none that has started.")
+        if any(ended and not begun for ended, begun in zip(self.ended, started, strict=True)):
+            raise SpecError("A segment has ended that never started.")
 
 
 class RouteView(StateView):
@@ -147,6 +190,8 @@ class ChainLayer(Layer):
 
     def step(self, action: Action) -> StepResult:
         segment = self._segments[self._active]
+        if segment.ended:
+            raise InvalidAction("The episode is over: call reset().")
         self._answered = segment.env
         response = segment.env.step(action)
         if response.ended:
@@ -238,22 +283,23 @@ class ChainLayer(Layer):
     def save_layer(self) -> JsonDict:
         from harness_core.snapshots import snapshot
 
-        return {
-            "active": self._active,
-            "seed": self._seed,
-            "extras": self._hooks.save() if self._hooks else {},
-            "verdicts": [to_data(segment.verdict) for segment in self._segments],
-            "extensions": [snapshot(s.env) if s.started else None for s in self._segments[1:]],
-        }
+        extras = self._hooks.save() if self._hooks else {}
+        ended = tuple(segment.ended for segment in self._segments)
+        saved = tuple(snapshot(s.env) if s.started else None for s in self._segments[1:])
+        data: JsonDict = to_data(ChainState(self._active, self._seed, extras, ended, saved))
+        return data
 
     def load_layer(self, state: JsonDict) -> None:
         from harness_core.snapshots import restore
 
-        self._active, self._seed = state["active"], state["seed"]
+        saved = from_data(state, ChainState)
+        saved.check(len(self._segments))
+        self._active, self._seed = saved.active, saved.seed
         self._segments[0].started = True
-        for segment, saved in zip(self._segments[1:], state["extensions"], strict=True):
-            if saved is not None:
-                segment.env, segment.started = restore(saved), True
-        for segment, verdict in zip(self._segments, state["verdicts"], strict=True):
-            segment.verdict = from_data(verdict, Verdict) if verdict else None
-        self._start_route(state["extras"])
+        for segment, extension in zip(self._segments[1:], saved.extensions, strict=True):
+            if extension is not None:
+                unused, segment.env, segment.started = segment.env, restore(extension), True
+                unused.close()
+        for segment, ended in zip(self._segments, saved.ended, strict=True):
+            segment.ended = ended
+        self._start_route(saved.extras)

@@ -81,7 +81,9 @@ class Hooks:
         """What an exception inside a hook becomes."""
         if isinstance(error, HarnessError):
             return error
-        return ContractError(f"{self.name}.{hook} raised {type(error).__name__}: {error}")
+        from harness_core.episode import told
+
+        return ContractError(f"{self.name}.{hook} raised {told(error)}")
 
     def returned(self, hook: str, wanted: str, got: object) -> ContractError:
         """What a wrong answer of a hook becomes."""

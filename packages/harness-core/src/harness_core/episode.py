@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import time
 import traceback
 from collections.abc import Callable
@@ -20,9 +21,22 @@ from harness_core.errors import (
     PolicyError,
 )
 from harness_core.policies import Decision, Policy, Usage
-from harness_core.values import Action, Observation, StepResult, Task, Verdict
+from harness_core.serial import canonical, from_data, to_data
+from harness_core.values import (
+    Action,
+    Observation,
+    ResetResult,
+    StepResult,
+    Task,
+    Tool,
+    Transition,
+    Verdict,
+)
 
 T = TypeVar("T")
+
+MAX_DEPTH = 64
+"""Levels that the JSON of an action or observation may be nested."""
 
 Ending = Literal["terminated", "truncated", "budget", "stopped", "failed"]
 
@@ -47,7 +61,24 @@ class Failure:
     def of(cls, error: HarnessError) -> Failure:
         """The record of an error."""
         trace = getattr(error, "trace", None) or "".join(traceback.format_exception(error))
-        return cls(type(error).__name__, error.fault, str(error), trace)
+        return cls(type(error).__name__, error.fault, message_of(error), _unicode(trace))
+
+
+def message_of(error: BaseException) -> str:
+    """`str(error)`, even where that raises or is no Unicode: the error may be foreign code's."""
+    try:
+        return _unicode(str(error))
+    except Exception:
+        return "(its message cannot be read: its __str__ raises)"
+
+
+def told(error: BaseException) -> str:
+    """The type and the message of a foreign error."""
+    return f"{type(error).__name__}: {message_of(error)}"
+
+
+def _unicode(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 @frozen
@@ -150,10 +181,10 @@ def run_episode(
         )
     if max_steps < 1:
         raise HarnessError(f"An episode has a step budget of at least 1, not {max_steps}.")
-    recorder = _Recorder(env, policy, seed)
+    recorder = _Recorder(env, policy, seed, max_seconds)
     try:
-        ending = recorder.play(max_steps, max_seconds)
-        return recorder.episode(ending, verdict=_env_call(env.evaluate))
+        ending = recorder.play(max_steps)
+        return recorder.episode(ending, verdict=_env_plain(_env_call(env.evaluate), Verdict))
     except HarnessError as error:
         if error.fault == "caller":
             raise
@@ -170,54 +201,78 @@ def policy_seed(task: str, seed: int) -> int:
 
 
 class _Recorder:
-    def __init__(self, env: ActionableEnv, policy: Policy, seed: int) -> None:
+    def __init__(
+        self, env: ActionableEnv, policy: Policy, seed: int, max_seconds: float | None
+    ) -> None:
         self._env, self._policy, self._seed = env, policy, seed
-        self._began = time.monotonic()
+        self._began, self._max_seconds = time.monotonic(), max_seconds
         self._task, self._start = Task(""), Observation()
         self._steps: list[Step] = []
 
-    def play(self, max_steps: int, max_seconds: float | None) -> Ending:
-        reset = _env_call(lambda: self._env.reset(seed=self._seed))
-        self._task, self._start = reset.task, reset.observation
-        tools = _env_call(self._env.tools)
+    def play(self, max_steps: int) -> Ending:
+        reset = _env_answer(lambda: self._env.reset(seed=self._seed), ResetResult)
+        self._task = _env_plain(reset.task, Task)
+        observation = self._start = _env_plain(reset.observation, Observation)
+        tools = _env_answer(lambda: tuple(self._env.tools()), tuple)
+        for tool in tools:
+            _env_plain(tool, Tool)
         seed = policy_seed(self._task.id, self._seed)
-        _policy_call(lambda: self._policy.reset(self._task, tools, seed))
-        observation = self._start
+        self._ask(lambda: self._policy.reset(self._task, tools, seed))
         while len(self._steps) < max_steps:
-            if max_seconds is not None and time.monotonic() - self._began > max_seconds:
-                raise EnvTimeout(f"The episode took more than {max_seconds:g} s.")
+            if self._late():
+                raise EnvTimeout(f"The episode took more than {self._max_seconds:g} s.")
             asked = time.monotonic()
-            decision = _policy_call(lambda: self._policy.act(observation))  # noqa: B023
-            if decision is None:
+            answer = self._ask(lambda: self._policy.act(observation))  # noqa: B023
+            if answer is None:
                 return "stopped"
-            response = self._step(decision, time.monotonic() - asked)
+            response = self._step(_decision(answer), time.monotonic() - asked)
             if response.ended:
                 return "terminated" if response.terminated else "truncated"
-            observation = response.observation
+            observation = self._steps[-1].shown
         return "budget"
 
-    def _step(self, decision: Decision, policy_seconds: float) -> StepResult:
-        if not isinstance(decision, Decision) or not isinstance(decision.action, Action):
-            raise PolicyError(f"A policy answers with Decision(Action(...)), not {decision!r}.")
-        began = time.monotonic()
-        invalid = ""
+    def _ask(self, call: Callable[[], T]) -> T:
+        """The policy's answer to a call, which began within the episode's time."""
         try:
-            response = _env_call(lambda: self._env.step(decision.action))
+            answer = call()
+        except HarnessError:
+            raise
+        except Exception as error:
+            raise PolicyError(f"The policy raised {told(error)}") from error
+        if self._late():
+            raise PolicyError(
+                f"The episode's limit of {self._max_seconds:g} s passed while the policy was "
+                "thinking. Raise the limit (Limits.episode), or make the policy faster."
+            )
+        return answer
+
+    def _late(self) -> bool:
+        limit = self._max_seconds
+        return limit is not None and time.monotonic() - self._began > limit
+
+    def _step(self, decision: Decision, policy_seconds: float) -> StepResult:
+        began = time.monotonic()
+        invalid, seen = "", None
+        try:
+            response = _env_answer(lambda: self._env.step(decision.action), StepResult)
+            shown = _env_plain(response.observation, Observation)
+            seen = _env_call(self._env.last_transition)
         except InvalidAction as error:
-            invalid = str(error)
-            shown = _env_call(self._env.observe)
-            response = StepResult(shown.replace(text=f"{invalid}\n\n{shown.text}".strip()))
+            invalid = message_of(error)
+            shown = _env_plain(_env_call(self._env.observe), Observation)
+            shown = shown.replace(text=f"{invalid}\n\n{shown.text}".strip())
+            response = StepResult(shown)
         seconds = time.monotonic() - began
-        seen = None if invalid else self._env.last_transition()
-        executed = None if invalid else decision.action if seen is None else seen.action
-        changed = seen is not None and seen.observation != response.observation
+        base = None if seen is None else _env_plain(seen, Transition)
+        executed = None if invalid else decision.action if base is None else base.action
+        changed = base is not None and base.observation != shown
         self._steps.append(
             Step(
                 decision.action,
-                response.observation,
+                shown,
                 executed,
-                raw=seen.observation if seen is not None and changed else None,
-                blocked=seen.blocked if seen is not None else "",
+                raw=base.observation if base is not None and changed else None,
+                blocked=base.blocked if base is not None else "",
                 invalid=invalid,
                 text=decision.text,
                 usage=decision.usage,
@@ -235,19 +290,63 @@ class _Recorder:
         )
 
 
+def _decision(answer: object) -> Decision:
+    try:
+        return _plain(answer, Decision)
+    except Exception as error:
+        raise PolicyError(
+            "A policy answers with Decision(Action(...)) of texts and JSON, or with None; this "
+            f"answer is something else. {told(error)}"
+        ) from error
+
+
 def _env_call(call: Callable[[], T]) -> T:
     try:
         return call()
     except HarnessError:
         raise
     except Exception as error:
-        raise EnvError(f"The env raised {type(error).__name__}: {error}") from error
+        raise EnvError(f"The env raised {told(error)}") from error
 
 
-def _policy_call(call: Callable[[], T]) -> T:
+def _env_answer(call: Callable[[], object], kind: type[T]) -> T:
+    answer = _env_call(call)
+    if not isinstance(answer, kind):
+        raise EnvError(
+            f"The env must answer with a {kind.__name__}, not with {type(answer).__name__}."
+        )
+    return answer
+
+
+def _env_plain(value: object, kind: type[T]) -> T:
     try:
-        return call()
-    except HarnessError:
-        raise
+        return _plain(value, kind)
     except Exception as error:
-        raise PolicyError(f"The policy raised {type(error).__name__}: {error}") from error
+        raise EnvError(
+            f"The env must give a {kind.__name__} that holds texts and JSON alone. {told(error)}"
+        ) from error
+
+
+def _plain(value: object, kind: type[T]) -> T:
+    """`value` as it comes back from JSON: of `kind` down to its fields, and nobody else's.
+
+    Raises:
+        Exception: of any type; `value` is foreign, and did not come back equal.
+    """
+    if not isinstance(value, kind):
+        raise TypeError(f"It is a {type(value).__name__}.")
+    data = to_data(value)
+    if _depth(data) > MAX_DEPTH:
+        raise ValueError(f"It is nested more than {MAX_DEPTH} levels deep.")
+    back = json.loads(canonical(data).encode())
+    if back != data:
+        raise ValueError("It does not come back from JSON as it was: no tuples, and text as keys.")
+    return from_data(back, kind)
+
+
+def _depth(data: object) -> int:
+    if isinstance(data, dict):
+        return 1 + max(map(_depth, data.values()), default=0)
+    if isinstance(data, list | tuple):
+        return 1 + max(map(_depth, data), default=0)
+    return 0

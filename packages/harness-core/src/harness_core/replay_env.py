@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from copy import deepcopy
 from typing import Any, ClassVar, Self
 
+from attrs import frozen
+
 from harness_core.env import ActionableEnv
-from harness_core.errors import HarnessError, SpecError, UnknownTaskError
+from harness_core.errors import HarnessError, InvalidAction, SpecError, UnknownTaskError
+from harness_core.registry import id_of
+from harness_core.serial import from_data
 from harness_core.values import (
     Action,
     EnvState,
@@ -18,6 +24,17 @@ from harness_core.values import (
     Task,
     Verdict,
 )
+
+
+@frozen
+class SavedEpisode:
+    """What `save_state` writes."""
+
+    task: str
+    options: JsonDict
+    seed: int
+    actions: tuple[tuple[str, str, JsonDict], ...]
+    free: int
 
 
 class ReplayEnv(ActionableEnv):
@@ -66,7 +83,7 @@ class ReplayEnv(ActionableEnv):
 
     @abstractmethod
     def facts(self) -> JsonDict:
-        """The world as JSON data, a fresh copy: states that the verifier tells apart differ."""
+        """The world as JSON data: states that the verifier tells apart differ."""
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
@@ -75,17 +92,18 @@ class ReplayEnv(ActionableEnv):
             self._task = self._known(options["task"])
         self._seed, self._actions, self._free = seed or 0, [], 0
         self.begin(self._task, self._seed)
-        return ResetResult(self.show(), Task(self._task, self.tasks[self._task]))
+        return ResetResult(self._shown(), Task(self._task, self.tasks[self._task]))
 
     def step(self, action: Action) -> StepResult:
         self._check_running()
-        ended = self.act(action)
-        self._actions.append(action)
-        return StepResult(self.show(), terminated=ended)
+        kept = deepcopy(action)
+        ended = self.act(deepcopy(action))
+        self._actions.append(kept)
+        return StepResult(self._shown(), terminated=ended)
 
     def observe(self) -> Observation:
         self._check_running()
-        return self.show()
+        return self._shown()
 
     def evaluate(self) -> Verdict:
         self._check_running()
@@ -93,7 +111,7 @@ class ReplayEnv(ActionableEnv):
 
     def get_env_state(self) -> EnvState:
         self._check_running()
-        return EnvState(self._task, len(self._actions) - self._free, self.facts())
+        return EnvState(self._task, len(self._actions) - self._free, deepcopy(self.facts()))
 
     def list_tasks(self) -> Sequence[Task]:
         return [Task(id, goal) for id, goal in self.tasks.items()]
@@ -104,13 +122,14 @@ class ReplayEnv(ActionableEnv):
     def save_state(self) -> JsonDict:
         self._check_running()
         actions = [[each.text, each.tool, each.arguments] for each in self._actions]
-        return {
+        state = {
             "task": self._task,
             "options": self._options,
             "seed": self._seed,
             "actions": actions,
             "free": self._free,
         }
+        return deepcopy(state)
 
     @classmethod
     def from_state(cls, state: JsonDict) -> Self:
@@ -120,21 +139,28 @@ class ReplayEnv(ActionableEnv):
             SpecError: `state` was not written by `save_state`.
         """
         try:
-            task, options, seed = state["task"], state["options"], state["seed"]
-            actions, free = [Action(*parts) for parts in state["actions"]], state["free"]
-        except (KeyError, TypeError) as error:
-            raise SpecError(f"This is no saved {cls.__name__}: {error}.") from error
-        env = cls(task, **options)
-        env.reset(seed=seed)
-        for action in actions:
-            env.step(action)
-        env._free = free
+            saved = from_data(state, SavedEpisode)
+            if not 0 <= saved.free <= len(saved.actions):
+                raise SpecError(f"{saved.free} of {len(saved.actions)} actions cannot be free.")
+            env = cls(saved.task, **deepcopy(saved.options))
+            env.reset(seed=saved.seed)
+            for parts in saved.actions:
+                env.step(Action(*parts))
+        except (SpecError, TypeError, InvalidAction) as error:
+            raise SpecError(f"This is no saved {cls.__name__}: {error}") from error
+        env._free = saved.free
         return env
 
+    def _shown(self) -> Observation:
+        return deepcopy(self.show())  # what is done to an observation is not done to the world
+
     def _known(self, task: Any) -> str:
-        if task not in self.tasks:
-            raise UnknownTaskError(str(task), self.tasks, type(self).__name__)
-        return str(task)
+        if not isinstance(task, str) or task not in self.tasks:
+            name = type(self).__name__
+            with suppress(SpecError):
+                name = id_of("env", type(self))
+            raise UnknownTaskError(str(task), self.tasks, name)
+        return task
 
     def _check_running(self) -> None:
         if self._seed is None:

@@ -15,22 +15,22 @@ class Segment:
     def __init__(self, env: ActionableEnv, started: bool = False) -> None:
         self.env = env
         self.started = started
-        self.verdict: Verdict | None = None
-
-    @property
-    def ended(self) -> bool:
-        """Whether its own episode is over; its verdict is then fixed."""
-        return self.verdict is not None
+        self.ended = False
+        self._verdict: Verdict | None = None
 
     def end(self) -> None:
-        """Asks the verifier, once."""
-        if self.verdict is None:
-            self.verdict = self.env.evaluate()
+        """Its own episode is over: asks the verifier."""
+        self.ended = True
+        self.evaluate()
 
     def evaluate(self) -> Verdict:
-        """The verdict; a failure if the segment never ended."""
-        return self.verdict or Verdict(False, metrics={"ended": False})
+        """The verdict, asked once, and fixed from then on; a failure if the segment never ended."""
+        if not self.ended:
+            return Verdict(False, metrics={"ended": False})
+        if self._verdict is None:
+            self._verdict = self.env.evaluate()
+        return self._verdict
 
     def summary(self) -> JsonDict:
         """What a route may know."""
-        return {"ended": self.ended, "success": self.verdict.success if self.verdict else None}
+        return {"ended": self.ended, "success": self.evaluate().success if self.ended else None}

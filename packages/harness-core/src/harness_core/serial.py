@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+MAX_NESTING = 256
+"""Levels of lists and objects that are read; twice of what the deepest chains need."""
+
 
 def to_data(value: object) -> Any:
     """`value` as JSON data.
@@ -41,6 +44,8 @@ def from_data(data: object, kind: type[T]) -> T:
         SpecError: naming every field that does not fit.
         HarnessError: what a value's own checks say.
     """
+    if too_deep(data):
+        raise SpecError(f"This is nested more than {MAX_NESTING} levels deep.")
     with _Explained(kind.__name__):
         return _converter().structure(data, kind)
 
@@ -52,11 +57,48 @@ def canonical(data: object) -> str:
         SpecError: it is not JSON.
     """
     try:
-        return json.dumps(
+        text = json.dumps(
             data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
         )
-    except (TypeError, ValueError) as error:
+        text.encode()  # half a character is a str, but no text
+    except (TypeError, ValueError, RecursionError) as error:
         raise SpecError(f"This cannot be written as JSON: {error}.") from error
+    return text
+
+
+def json_copy(data: T, what: str) -> T:
+    """A copy of `data` by way of its JSON text.
+
+    Args:
+        data: JSON values.
+        what: what it is, for the message.
+
+    Raises:
+        SpecError: the copy would differ, or there is no such text.
+    """
+    try:
+        copy: T = json.loads(canonical(data))
+    except SpecError as error:
+        raise SpecError(f"{what} are not JSON: {error}") from error
+    if copy != data:
+        raise SpecError(
+            f"{what} would come back from JSON as {copy!r}. Use lists for tuples, and texts as "
+            "keys."
+        )
+    return copy
+
+
+def too_deep(data: object) -> bool:
+    """Whether `data` has more than `MAX_NESTING` levels of lists and objects."""
+    level = [data]
+    for _ in range(MAX_NESTING + 1):
+        level = [
+            item
+            for each in level
+            if isinstance(each, dict | list | tuple)
+            for item in (each.values() if isinstance(each, dict) else each)
+        ]
+    return bool(level)
 
 
 def digest_of(data: object) -> str:

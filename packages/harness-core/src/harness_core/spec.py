@@ -12,8 +12,8 @@ from harness_core.env import ActionableEnv
 from harness_core.errors import SpecError
 from harness_core.layer import Layer
 from harness_core.registry import load
-from harness_core.serial import digest_of, from_data, to_data
-from harness_core.values import JsonDict
+from harness_core.serial import canonical, digest_of, from_data, json_copy, to_data
+from harness_core.values import JsonDict, exact
 
 SCHEMA = 1
 """Version of the JSON form. A reader refuses newer ones."""
@@ -27,25 +27,24 @@ class StackSpec:
         env: registered id.
         task: id of the task; `None` leaves the choice to the env or to `reset`.
         components: innermost first.
-        options: keyword arguments of the env's constructor; JSON values.
+        options: keyword arguments of the env's constructor, other than `task`; JSON values.
     """
 
     env: str
     task: str | None = None
-    components: tuple[Component, ...] = field(default=(), converter=flatten)
-    options: JsonDict = field(factory=dict, hash=False)
+    components: tuple[Component, ...] = field(default=(), converter=flatten, eq=exact)
+    options: JsonDict = field(factory=dict, eq=exact, hash=False)
 
-    @options.validator
-    def _check(self, _: Any, options: JsonDict) -> None:
-        try:
-            as_json = json.loads(json.dumps(options, allow_nan=False)) if options else {}
-        except (TypeError, ValueError) as error:
-            raise SpecError(f"The options of env {self.env!r} are not JSON: {error}.") from error
-        if as_json != options:
-            raise SpecError(
-                f"The options of env {self.env!r} would come back from JSON as {as_json!r}. Use "
-                "lists for tuples, and texts as keys."
-            )
+    def __attrs_post_init__(self) -> None:
+        json_copy([self.env, self.task], f"The ids of env {self.env!r} and task {self.task!r}")
+        if self.options:
+            json_copy(self.options, f"The options of env {self.env!r}")
+        for reserved in ("env", "task"):
+            if reserved in self.options:
+                raise SpecError(
+                    f"The options of env {self.env!r} name {reserved!r}, which is no option: "
+                    f"write StackSpec({reserved}=...)."
+                )
 
     def build(self) -> ActionableEnv:
         """The live stack, not yet reset."""
@@ -64,8 +63,14 @@ class StackSpec:
         return {"schema": SCHEMA, **to_data(self)}
 
     def to_json(self, indent: int | None = None) -> str:
-        """The JSON form as text."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False)
+        """The JSON form as text.
+
+        Raises:
+            SpecError: a component that no plugin registers, or that is not JSON.
+        """
+        data = self.to_dict()
+        canonical(data)
+        return json.dumps(data, indent=indent, ensure_ascii=False)
 
     @classmethod
     def from_dict(cls, data: object) -> StackSpec:
@@ -136,9 +141,10 @@ def make(env: str, task: str | None = None, **options: Any) -> ActionableEnv:
         SpecError: an option that the env does not take.
     """
     kind = load("env", env)
+    origin = StackSpec(env, task, (), options)
     try:
         built: ActionableEnv = kind(task=task, **options)
     except TypeError as error:
         raise SpecError(f"Env {env!r} does not take these options: {error}.") from error
-    built.origin = StackSpec(env, task, (), options)
+    built.origin = origin
     return built

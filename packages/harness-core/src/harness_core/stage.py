@@ -10,19 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from attrs import field, frozen
+from attrs import asdict, field, frozen
 
 from harness_core.component import Component
 from harness_core.env import ActionableEnv
 from harness_core.errors import InvalidAction, StageError
 from harness_core.layer import Layer
+from harness_core.serial import json_copy
 from harness_core.values import Action, ResetResult, StepResult
 
 
 def _actions(values: Iterable[Action | str | Mapping[str, Any]]) -> tuple[Action, ...]:
-    if isinstance(values, str):
-        raise InvalidAction(f"A Stage takes a list of actions, not one text: [{values!r}]")
-    return tuple(Action.of(value) for value in values)
+    if isinstance(values, str | Action | Mapping) or not isinstance(values, Iterable):
+        raise InvalidAction(f"A Stage takes a list of actions, not one: [{values!r:.80}]")
+    given = [asdict(Action.of(value), recurse=False) for value in values]
+    return tuple(map(Action.of, json_copy(given, "The actions of a Stage")))
 
 
 @frozen

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from harness_core.episode import Episode
-from harness_core.errors import StoreError
+from harness_core.errors import HarnessError, SpecError, StoreError
 from harness_core.serial import canonical, from_data, to_data
 from harness_core.values import JsonDict
 
@@ -88,9 +88,13 @@ class RunStore:
             yield
         except sqlite3.Error as error:
             raise self._told(error) from error
+        except OverflowError as error:
+            raise SpecError(f"{self.path} holds numbers of 64 bits: {error}.") from error
 
     def _told(self, error: sqlite3.Error) -> StoreError:
         told = str(error)
+        if "closed database" in told:
+            return StoreError(f"{self.path} is closed: open it again with RunStore(path).")
         if "full" in told or "disk I/O" in told:
             return StoreError(
                 f"No space to write {self.path} ({told}). All that was written before is safe: "
@@ -121,8 +125,13 @@ class RunStore:
         self._write("INSERT OR REPLACE INTO meta VALUES (?, ?)", name, value)
 
     def put_episode(self, key: str, unit: JsonDict, episode: Episode) -> None:
-        """Keeps the episode of a unit. An infrastructure failure is replaced by a later try."""
-        body = zlib.compress(canonical(to_data(episode)).encode(), 1)
+        """Keeps the episode of a unit. An infrastructure failure is replaced by a later try.
+
+        Raises:
+            SpecError: the episode would not come back as it is; nothing was written.
+            StoreError: it cannot be written.
+        """
+        body = zlib.compress(_readable(to_data(episode)), 1)
         failure = episode.failure
         self._write(
             "INSERT OR REPLACE INTO episodes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -134,28 +143,39 @@ class RunStore:
             failure.fault if failure else None,
             len(episode.steps),
             episode.seconds,
-            canonical(unit),
+            _readable(unit).decode(),
             body,
         )
 
     def episode(self, key: str) -> Episode | None:
         """The episode of a unit; `None` if there is none or infrastructure ended it."""
         rows = self._read(
-            "SELECT body FROM episodes WHERE key = ? AND fault IS NOT 'infrastructure'", key
+            "SELECT CAST(body AS BLOB) FROM episodes "
+            "WHERE key = ? AND fault IS NOT 'infrastructure'",
+            key,
         )
-        return self._unpack(rows[0][0]) if rows else None
+        with self._reading("episode", key):
+            return _unpacked(rows[0][0]) if rows else None
 
     def episodes(self) -> Iterator[tuple[JsonDict, Episode]]:
         """All units with their episodes, ordered by key."""
         for (key,) in self._read("SELECT key FROM episodes ORDER BY key"):
-            unit, body = self._read("SELECT unit, body FROM episodes WHERE key = ?", key)[0]
-            yield json.loads(unit), self._unpack(body)
+            for unit, body in self._read(
+                "SELECT CAST(unit AS BLOB), CAST(body AS BLOB) FROM episodes WHERE key = ?", key
+            ):
+                with self._reading("episode", key):
+                    row = _object(unit), _unpacked(body)
+                yield row
 
-    def _unpack(self, body: bytes) -> Episode:
+    @contextmanager
+    def _reading(self, kind: str, key: object) -> Iterator[None]:
         try:
-            return from_data(json.loads(zlib.decompress(body)), Episode)
-        except (zlib.error, ValueError) as error:
-            raise StoreError(f"{self.path} holds a damaged episode: {error}.") from error
+            yield
+        except (zlib.error, ValueError, TypeError, RecursionError, HarnessError) as error:
+            raise StoreError(
+                f"{self.path} holds a damaged {kind}, {key!r}: {error}. Delete its row and run "
+                "again, or move the file aside."
+            ) from error
 
     def put_record(self, kind: str, key: str, data: object) -> None:
         """Keeps JSON data under a kind and a content key."""
@@ -164,13 +184,21 @@ class RunStore:
 
     def record(self, kind: str, key: str) -> Any:
         """The data kept under a kind and key; `None` if there is none."""
-        rows = self._read("SELECT body FROM records WHERE kind = ? AND key = ?", kind, key)
-        return json.loads(rows[0][0]) if rows else None
+        rows = self._read(
+            "SELECT CAST(body AS BLOB) FROM records WHERE kind = ? AND key = ?", kind, key
+        )
+        with self._reading(kind, key):
+            return json.loads(rows[0][0]) if rows else None
 
     def records(self, kind: str) -> list[Any]:
         """All data of a kind, ordered by key."""
-        rows = self._read("SELECT body FROM records WHERE kind = ? ORDER BY key", kind)
-        return [json.loads(body) for (body,) in rows]
+        found = []
+        for key, body in self._read(
+            "SELECT key, CAST(body AS BLOB) FROM records WHERE kind = ? ORDER BY key", kind
+        ):
+            with self._reading(kind, key):
+                found.append(json.loads(body))
+        return found
 
     def close(self) -> None:
         """Closes the file. May be called twice."""
@@ -186,3 +214,30 @@ class RunStore:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _readable(data: object) -> bytes:
+    """The JSON of `data`, which comes back equal.
+
+    Raises:
+        SpecError: it does not.
+    """
+    text = canonical(data).encode()
+    try:
+        back = json.loads(text)
+    except (ValueError, RecursionError) as error:  # such as a number of too many digits
+        raise SpecError(f"This cannot be read back from JSON: {error}.") from error
+    if back != data:
+        raise SpecError("This would not come back from JSON as it is: no tuples, text as keys.")
+    return text
+
+
+def _object(text: bytes) -> JsonDict:
+    data = json.loads(text)
+    if not isinstance(data, dict):
+        raise TypeError(f"{data!r:.40} is no JSON object")
+    return data
+
+
+def _unpacked(body: bytes) -> Episode:
+    return from_data(json.loads(zlib.decompress(body)), Episode)

@@ -19,6 +19,20 @@ JsonDict = dict[str, Any]
 """A JSON object: str keys; values are None, bool, int, float, str, list or another `JsonDict`."""
 
 
+def exact(value: object) -> object:
+    """A key for comparing JSON: 1, 1.0 and True differ in a file, so they differ here."""
+    if isinstance(value, dict):
+        return frozenset((key, exact(item)) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(map(exact, value))
+    if isinstance(value, int | float):
+        return type(value), repr(value) if isinstance(value, float) else value
+    kind = type(value)
+    if attrs.has(kind):
+        return kind, *(exact(getattr(value, each.name)) for each in attrs.fields(kind) if each.eq)
+    return value
+
+
 class _Replaceable:
     """Gives a frozen value the `replace` that hooks use to change one field."""
 
@@ -41,7 +55,7 @@ class Action(_Replaceable):
 
     text: str = ""
     tool: str = ""
-    arguments: JsonDict = field(factory=dict, hash=False)
+    arguments: JsonDict = field(factory=dict, eq=exact, hash=False)
 
     @classmethod
     def of(cls, value: Action | str | Mapping[str, Any]) -> Action:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import Any
+
+from attrs import frozen
 
 from harness_bridges.toy24.arithmetic import OPERATORS, Table, table
 from harness_bridges.toy24.puzzles import FIRST, cards_of, solvable_puzzles
@@ -22,7 +25,8 @@ from harness_core import (
     Tool,
     Verdict,
 )
-from harness_core.errors import InvalidAction
+from harness_core.errors import InvalidAction, SpecError
+from harness_core.serial import from_data
 from harness_core.values import JsonDict
 
 _ARGUMENTS = ("left", "operator", "right")
@@ -30,6 +34,29 @@ _FORMS = (
     'Write "combine LEFT OPERATOR RIGHT" with spaces, "reset" or "stop", or call the tool of '
     "that name."
 )
+
+
+@frozen
+class SavedGame:
+    """What `save_state` writes."""
+
+    task: str
+    steps: int
+    numbers: tuple[str, ...]
+
+    def table(self) -> Table:
+        """The numbers on the table.
+
+        Raises:
+            SpecError: they are no numbers of a game.
+        """
+        written = [re.fullmatch(r"-?[0-9]{1,99}(/[0-9]{1,99})?", text) for text in self.numbers]
+        if self.steps < 0 or not 1 <= len(written) <= 4 or not all(written):
+            raise SpecError(f"This is no saved game: {self!r:.300}.")
+        try:
+            return table(tuple(sorted(map(Fraction, self.numbers))))
+        except ZeroDivisionError as error:
+            raise SpecError(f"This is no saved game: {self!r:.300}.") from error
 
 
 class Toy24Env(ActionableEnv):
@@ -101,9 +128,15 @@ class Toy24Env(ActionableEnv):
 
     @classmethod
     def from_state(cls, state: JsonDict) -> Toy24Env:
-        env = cls(state["task"])
-        env._table = table(tuple(Fraction(text) for text in state["numbers"]))
-        env._steps = state["steps"]
+        """The game as it was saved.
+
+        Raises:
+            SpecError: `state` was not written by `save_state`.
+            UnknownTaskError: its task is none.
+        """
+        saved = from_data(state, SavedGame)
+        env = cls(saved.task)
+        env._table, env._steps = saved.table(), saved.steps
         return env
 
     def tools(self) -> tuple[Tool, ...]:

@@ -13,7 +13,7 @@ from typing import Self
 from attrs import field, frozen
 
 from harness_core.env import ActionableEnv
-from harness_core.episode import Episode, Failure, run_episode
+from harness_core.episode import Episode, Failure, run_episode, told
 from harness_core.errors import EnvError, HarnessError, SpecError
 from harness_core.policies import Policy, PolicySpec
 from harness_core.registry import registry
@@ -22,6 +22,9 @@ from harness_core.serial import digest_of, to_data
 from harness_core.spec import StackSpec
 from harness_core.store import RunStore
 from harness_core.values import JsonDict, Observation, Task
+
+SEEDS = range(-(2**63), 2**63)
+"""What the store can hold."""
 
 
 def _policy(given: PolicySpec | str) -> PolicySpec:
@@ -35,14 +38,21 @@ class Unit:
     Args:
         stack: the env.
         policy: the agent; an id stands for a policy without options.
-        seed: of both.
+        seed: of both; 64 bits with sign.
         max_steps: step budget.
+
+    Raises:
+        HarnessError: the seed is no such number.
     """
 
     stack: StackSpec
     policy: PolicySpec = field(converter=_policy)
     seed: int = 0
     max_steps: int = 50
+
+    def __attrs_post_init__(self) -> None:
+        if type(self.seed) is not int or self.seed not in SEEDS:
+            raise HarnessError(f"A seed is an integer of 64 bits with sign, not {self.seed!r:.80}.")
 
     def to_dict(self) -> JsonDict:
         """The JSON form."""
@@ -57,6 +67,22 @@ class Unit:
     def key(self) -> str:
         """Content hash: units with equal keys have equal episodes."""
         return digest_of(self.to_dict())
+
+
+class _Run:
+    """The units of one stream, the threads that play them, and what they have to say."""
+
+    def __init__(self, waiting: dict[str, Unit]) -> None:
+        self.todo = deque(waiting.items())
+        self.results: queue.Queue[tuple[str, Episode | BaseException]] = queue.Queue()
+        self.threads: list[threading.Thread] = []
+        self.stopped = threading.Event()
+
+    def join(self) -> None:
+        """Waits for all threads."""
+        for thread in tuple(self.threads):
+            if thread.ident is not None:  # else the interruption came before it started
+                thread.join()
 
 
 class RolloutPool:
@@ -88,16 +114,17 @@ class RolloutPool:
         self._limits = limits or Limits()
         self._build_policy = build_policy
         self._idle: list[EnvProcess] = []
-        self._busy: set[EnvProcess] = set()
-        self._threads: list[threading.Thread] = []
+        self._busy: dict[EnvProcess, _Run | None] = {}
+        self._runs: list[_Run] = []
         self._lock = threading.Lock()
-        self._stopped = threading.Event()
+        self._closed = False
 
     def run(self, units: Iterable[Unit]) -> list[Episode]:
         """The episodes of `units`, in order.
 
         Raises:
-            HarnessError: what is the caller's to mend; what was finished is in the store.
+            HarnessError: what is the caller's to mend, or `close` was called meanwhile; what was
+                finished is in the store.
         """
         wanted = list(units)
         done = {unit.key: episode for unit, episode in self.stream(wanted)}
@@ -135,32 +162,33 @@ class RolloutPool:
             env.close()
 
     def _fresh(self, waiting: dict[str, Unit]) -> Iterator[tuple[Unit, Episode]]:
-        todo = deque(waiting.items())
-        results: queue.Queue[tuple[str, Episode | BaseException]] = queue.Queue()
+        run = _Run(waiting)
+        with self._lock:
+            if self._closed:
+                raise HarnessError("This pool is closed: make another.")
+            self._runs.append(run)
         try:
-            for _ in range(min(self._workers, len(todo))):
-                thread = threading.Thread(target=self._work, args=(todo, results), daemon=True)
-                self._threads.append(thread)
+            for _ in range(min(self._workers, len(waiting))):
+                thread = threading.Thread(target=self._work, args=(run,), daemon=True)
+                run.threads.append(thread)
                 thread.start()
             for _ in range(len(waiting)):
-                key, outcome = results.get()
+                key, outcome = run.results.get()
                 if isinstance(outcome, BaseException):
                     raise outcome
                 yield waiting[key], self._kept(key, waiting[key], outcome)
         finally:
-            self._halt()
+            self._halt(run)
+            self._runs.remove(run)
 
-    def _halt(self) -> None:
-        """Ends what is running now, and waits for it."""
-        self._stopped.set()
+    def _halt(self, run: _Run) -> None:
+        """Ends what `run` is doing now, and waits for it."""
+        run.stopped.set()
         with self._lock:
-            for process in self._busy:
-                process.interrupt()
-        while self._threads:
-            thread = self._threads.pop()
-            if thread.ident is not None:  # else the interruption came before it started
-                thread.join()
-        self._stopped.clear()
+            for process, owner in self._busy.items():
+                if owner is run:
+                    process.interrupt()
+        run.join()
 
     def _kept(self, key: str, unit: Unit, episode: Episode) -> Episode:
         """`episode`, on disk; a failed one in its place if it holds what JSON cannot."""
@@ -168,41 +196,40 @@ class RolloutPool:
             return episode
         try:
             self.store.put_episode(key, unit.to_dict(), episode)
-        except (SpecError, ValueError) as error:  # NaN, or text that is not Unicode
+        except SpecError as error:  # a store keeps only what can be read back
             episode = _failed(unit, EnvError(f"The episode cannot be kept: {error}"))
             self.store.put_episode(key, unit.to_dict(), episode)
         return episode
 
-    def _work(
-        self,
-        todo: deque[tuple[str, Unit]],
-        results: queue.Queue[tuple[str, Episode | BaseException]],
-    ) -> None:
-        while not self._stopped.is_set():
+    def _work(self, run: _Run) -> None:
+        while not run.stopped.is_set():
             try:
-                key, unit = todo.popleft()
+                key, unit = run.todo.popleft()
             except IndexError:
                 return
             try:
-                results.put((key, self._play(unit)))
+                run.results.put((key, self._play(run, unit)))
             except BaseException as error:  # handed to the thread that waits for results
-                results.put((key, error))
+                run.results.put((key, error))
                 return
 
-    def _play(self, unit: Unit) -> Episode:
+    def _play(self, run: _Run, unit: Unit) -> Episode:
         hook = registry().manager.hook
-        hook.harness_episode_started(spec=unit.stack, seed=unit.seed)
-        for _ in range(self._retries + 1):
-            episode = self._try(unit)
-            failure = episode.failure
-            if failure is None or failure.fault != "infrastructure" or self._stopped.is_set():
-                break
-        hook.harness_episode_finished(episode=episode)
+        try:
+            hook.harness_episode_started(spec=unit.stack, seed=unit.seed)
+            for _ in range(self._retries + 1):
+                episode = self._try(run, unit)
+                failure = episode.failure
+                if failure is None or failure.fault != "infrastructure" or run.stopped.is_set():
+                    break
+            hook.harness_episode_finished(episode=episode)
+        except Exception as error:
+            return _failed(unit, error)
         return episode
 
-    def _try(self, unit: Unit) -> Episode:
+    def _try(self, run: _Run, unit: Unit) -> Episode:
         try:
-            with self._process() as process:
+            with self._process(run) as process:
                 env = RemoteEnv(process, unit.stack, self._limits)
                 episode = run_episode(
                     env,
@@ -214,33 +241,42 @@ class RolloutPool:
                 with contextlib.suppress(HarnessError):  # one that cannot close is not reused
                     env.close()
                 return episode
-        except HarnessError as error:
-            if error.fault == "caller":
-                raise
+        except Exception as error:
             return _failed(unit, error)
 
     @contextlib.contextmanager
-    def _process(self) -> Iterator[EnvProcess]:
+    def _process(self, run: _Run | None = None) -> Iterator[EnvProcess]:
         with self._lock:
-            if self._stopped.is_set():
-                raise EnvError("The run was stopped.")
+            if self._closed or (run is not None and run.stopped.is_set()):
+                raise EnvError("The run was stopped, or its pool closed.")
             process = self._idle.pop() if self._idle else EnvProcess()
-            self._busy.add(process)
+            self._busy[process] = run
         try:
             yield process
         finally:
             with self._lock:
-                self._busy.discard(process)
-                if process.alive:
+                del self._busy[process]
+                if process.alive and not self._closed:
                     self._idle.append(process)
                 else:
                     process.kill()
 
     def close(self) -> None:
-        """Ends all worker processes, busy ones too. May be called twice."""
-        self._halt()
+        """Ends all worker processes, busy ones too, and the streams that wait for them.
+
+        May be called twice, and from any thread.
+        """
         with self._lock:
+            self._closed = True
+            runs = tuple(self._runs)
+            borrowed = [process for process, owner in self._busy.items() if owner is None]
             idle, self._idle = self._idle, []
+        closed = "The pool was closed while it ran; what was finished is in the store."
+        for run in runs:
+            run.results.put(("", EnvError(closed)))
+            self._halt(run)
+        for process in borrowed:
+            process.interrupt()
         for process in idle:
             process.close()
 
@@ -256,6 +292,17 @@ class RolloutPool:
         self.close()
 
 
-def _failed(unit: Unit, error: HarnessError) -> Episode:
+def _failed(unit: Unit, error: Exception) -> Episode:
+    """The episode that `error` ended.
+
+    Raises:
+        HarnessError: `error`, where it is the caller's to mend.
+    """
+    if not isinstance(error, HarnessError):
+        broken = EnvError(f"The episode could not be played: {told(error)}")
+        broken.__cause__ = error
+        error = broken
+    if error.fault == "caller":
+        raise error
     task = Task(unit.stack.task or "")
     return Episode(task, unit.seed, Observation(), (), "failed", failure=Failure.of(error))

@@ -19,6 +19,7 @@ from attrs import frozen
 
 from harness_core import errors
 from harness_core.env import ActionableEnv
+from harness_core.episode import told
 from harness_core.errors import EnvError, EnvTimeout, HarnessError
 from harness_core.registry import registered_modules
 from harness_core.spec import StackSpec
@@ -121,6 +122,14 @@ class EnvProcess:
             self.kill()
             code = self._process.returncode
             raise EnvError(f"The env's process died during {method} (exit code {code}).") from error
+        except HarnessError:
+            raise
+        except Exception as error:  # pickle runs foreign code, and raises anything
+            self.kill()
+            raise EnvError(
+                f"What {method} was given or answered cannot cross to the env's process: "
+                f"{told(error)}. Values that cross hold texts and JSON alone."
+            ) from error
         if kind == "value":
             return value
         raise _rebuilt(*value)

@@ -6,6 +6,8 @@ pickled: both ends are this package.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import os
 import shutil
 import signal
@@ -13,9 +15,11 @@ import sys
 import threading
 import traceback
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 from harness_core.env import ActionableEnv
+from harness_core.episode import message_of, told
 from harness_core.errors import HarnessError
 from harness_core.registry import register
 from harness_core.spec import StackSpec
@@ -32,12 +36,15 @@ def main(channel: int, lifeline: int) -> None:
             register(module)
         while True:
             method, arguments = connection.recv()
-            connection.send(_answer(served, method, arguments))
+            connection.send_bytes(_answer(served, method, arguments))
     except (EOFError, ConnectionError):
         pass
     finally:
-        served.close()
+        with contextlib.suppress(BaseException):  # nobody is left who could be told
+            served.close()
         shutil.rmtree(tmp, ignore_errors=True)
+    atexit._run_exitfuncs()
+    os._exit(0)  # a plain exit would wait for the threads that an env left running
 
 
 def _die_with_parent(lifeline: int, tmp: str) -> None:
@@ -46,14 +53,21 @@ def _die_with_parent(lifeline: int, tmp: str) -> None:
     os.killpg(0, signal.SIGKILL)  # this process leads the group of whatever the env started
 
 
-def _answer(served: _Served, method: str, arguments: tuple[Any, ...]) -> tuple[str, Any]:
+def _answer(served: _Served, method: str, arguments: tuple[Any, ...]) -> bytes:
+    """The pickled answer; whatever an env raises or returns, there is one."""
+    failure: tuple[str, str, str]
     try:
-        return "value", getattr(served, method)(*arguments)
+        value = getattr(served, method)(*arguments)
+        return _pickled("value", value)
     except HarnessError as error:
-        return "error", (type(error).__name__, str(error), traceback.format_exc())
-    except Exception as error:
-        told = f"{method} raised {type(error).__name__}: {error}"
-        return "error", ("EnvError", told, traceback.format_exc())
+        failure = type(error).__name__, message_of(error), traceback.format_exc()
+    except BaseException as error:  # SystemExit too: the env's end is not the process's
+        failure = "EnvError", f"{method} raised {told(error)}", traceback.format_exc()
+    return _pickled("error", failure)
+
+
+def _pickled(kind: str, value: object) -> bytes:
+    return bytes(ForkingPickler.dumps((kind, value)))
 
 
 class _Served:

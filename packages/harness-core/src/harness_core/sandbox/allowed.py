@@ -43,7 +43,6 @@ BUILTINS = frozenset(
         "max",
         "min",
         "next",
-        "object",
         "ord",
         "pow",
         "print",

@@ -9,8 +9,8 @@ from __future__ import annotations
 import builtins
 import importlib
 import json
-from collections.abc import Callable, Sequence
-from types import ModuleType
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Value:
     __slots__ = ("_fields", "_sent")
     _fields: dict[str, Any]
     _sent: Sent | None
-    types: dict[str, tuple[type, ...]] = {}
+    types: Mapping[str, tuple[type, ...]] = MappingProxyType({})
     lined: tuple[str, ...] = ()
 
     @classmethod
@@ -108,7 +108,7 @@ class Action(Value):
 
     __slots__ = ()
     __match_args__ = lined = ("text", "tool", "arguments")
-    types = {"text": (str,), "tool": (str,), "arguments": (dict,)}
+    types = MappingProxyType({"text": (str,), "tool": (str,), "arguments": (dict,)})
 
     def __init__(
         self, text: str = "", tool: str = "", arguments: dict[str, Any] | None = None
@@ -131,7 +131,7 @@ class Blocked(Value):
 
     __slots__ = ()
     __match_args__ = lined = ("reason",)
-    types = {"reason": (str,)}
+    types = MappingProxyType({"reason": (str,)})
 
     def __init__(self, reason: str) -> None:
         self._fields = {"reason": reason}
@@ -143,7 +143,7 @@ class Observation(Value):
 
     __slots__ = ()
     __match_args__ = lined = ("text", "data", "images")
-    types = {"text": (str,), "data": (dict,), "images": (tuple, list)}
+    types = MappingProxyType({"text": (str,), "data": (dict,), "images": (tuple, list)})
 
     def __init__(
         self, text: str = "", data: dict[str, Any] | None = None, images: tuple[str, ...] = ()
@@ -158,12 +158,14 @@ class StepResult(Value):
     __slots__ = ()
     __match_args__ = ("observation", "terminated", "truncated", "info")
     lined = ("terminated", "truncated", "info")
-    types = {
-        "observation": (Observation,),
-        "terminated": (bool,),
-        "truncated": (bool,),
-        "info": (dict,),
-    }
+    types = MappingProxyType(
+        {
+            "observation": (Observation,),
+            "terminated": (bool,),
+            "truncated": (bool,),
+            "info": (dict,),
+        }
+    )
 
     def __init__(
         self,
@@ -195,6 +197,9 @@ class EnvState:
         self._read = read
         self._facts: list[Any] | None = None
         self.extras = extras
+
+    def __repr__(self) -> str:
+        return "EnvState(...)"  # an address would differ from run to run
 
     def _fact(self, index: int) -> Any:
         if self._facts is None:
@@ -238,6 +243,9 @@ class RouteState(EnvState):
 
 class Contract:
     """Base of the class that generated code defines; every hook is the identity."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"  # an address would differ from run to run
 
     def filter_action(self, action: Action, env_state: EnvState) -> Action | Blocked:
         return action

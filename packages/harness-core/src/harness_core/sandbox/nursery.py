@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections import deque
 from pathlib import Path
 
 from harness_core.errors import InfrastructureError
@@ -19,21 +20,30 @@ START_SECONDS = 20.0
 class Worker:
     """A forked worker, and this side's end of its channel."""
 
-    def __init__(self, pid: int, channel: socket.socket, nursery: Nursery) -> None:
+    def __init__(
+        self, pid: int, channel: socket.socket, nursery: Nursery, control: socket.socket
+    ) -> None:
         self.pid, self.channel = pid, channel
-        self._nursery = nursery
+        self._nursery, self._control = nursery, control
+        self._ended = False
         self._code: int | None = None
 
-    def end(self) -> int:
+    def end(self) -> int | None:
         """Kills the worker, unless it is dead already; may be called twice.
 
         Returns:
-            How it died: its exit code, or minus the signal.
+            How it died: its exit code, or minus the signal; `None` if it died with its parent.
         """
-        if self._code is None:
+        if not self._ended:
+            self._ended = True
             self.channel.close()
-            self._code = self._nursery.end(self.pid)
+            self._code = self._nursery.end(self.pid, self._control)
         return self._code
+
+    def __del__(self) -> None:
+        if not self._ended:
+            self.channel.close()
+            self._nursery.drop(self.pid, self._control)
 
 
 class Nursery:
@@ -44,6 +54,7 @@ class Nursery:
         self._host = os.getpid()
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
+        self._dropped: deque[tuple[int, socket.socket]] = deque()
 
     def spawn(self, memory: int, cpu_seconds: int) -> Worker:
         """Forks a worker; starts the parent again if it died.
@@ -52,25 +63,50 @@ class Nursery:
             InfrastructureError: no worker can be started on this machine.
         """
         with self._lock:
+            self._bury_dropped()
             try:
                 return self._fork(self._control or self._start(), memory, cpu_seconds)
             except (OSError, ValueError):
                 self._stop()
             return self._fork(self._start(), memory, cpu_seconds)
 
-    def end(self, pid: int) -> int:
-        """Kills and buries a worker; 0 if its parent is gone, and the worker with it."""
+    def end(self, pid: int, control: socket.socket) -> int | None:
+        """Kills and buries a worker of the parent behind `control`.
+
+        Returns:
+            How it died; `None` if the parent is gone, and the worker with it.
+        """
         if self._host != os.getpid():
-            return 0
+            return None
         with self._lock:
-            if self._control is None:
-                return 0
+            self._bury_dropped()
+            return self._bury(pid, control)
+
+    def drop(self, pid: int, control: socket.socket) -> None:
+        """Buries a worker that nobody ended: now, or with the next one.
+
+        The garbage collector calls this at any point of any thread, so it waits for no lock.
+        """
+        self._dropped.append((pid, control))
+        if self._host == os.getpid() and self._lock.acquire(blocking=False):
             try:
-                self._control.sendall(json.dumps(["end", pid]).encode())
-                return int(json.loads(self._control.recv(4096)))
-            except (OSError, ValueError):
-                self._stop()
-                return 0
+                self._bury_dropped()
+            finally:
+                self._lock.release()
+
+    def _bury_dropped(self) -> None:
+        while self._dropped:
+            self._bury(*self._dropped.popleft())
+
+    def _bury(self, pid: int, control: socket.socket) -> int | None:
+        if control is not self._control:
+            return None
+        try:
+            control.sendall(json.dumps(["end", pid]).encode())
+            return int(json.loads(control.recv(4096)))
+        except (OSError, ValueError):
+            self._stop()
+            return None
 
     def close(self) -> None:
         """Ends the parent and all its workers."""
@@ -130,7 +166,7 @@ class Nursery:
             )
         channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, descriptors[0])
         channel.set_inheritable(False)
-        return Worker(pid, channel, self)
+        return Worker(pid, channel, self, control)
 
     def _stop(self) -> None:
         control, self._control = self._control, None

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from harness_core.errors import (
     ContractError,
     HarnessError,
+    InfrastructureError,
     SandboxCrash,
     SandboxError,
     SandboxTimeout,
@@ -31,7 +34,7 @@ class ContractSession:
 
     The hooks get copies; nothing they do to them is seen outside. The state is asked for when a
     hook reads it, at most once a call. The first failure kills the worker: it is raised again by
-    every later call.
+    every later call. Threads take turns; a forked child must open sessions of its own.
 
     Args:
         source: what a designer wrote; text is checked first.
@@ -59,6 +62,7 @@ class ContractSession:
         self.switch: int | None = None
         self._limits = limits or SandboxLimits()
         self._failure: Exception | None = None
+        self._lock, self._host = threading.Lock(), os.getpid()
         self._worker = nursery().spawn(self._limits.memory_mb << 20, self._limits.cpu_seconds)
         self._worker.channel.settimeout(self._limits.call_seconds)
         setup = [checked.text, checked.class_name, sorted(checked.hooks), helpers, route]
@@ -132,6 +136,17 @@ class ContractSession:
     def _call(
         self, call: bytes, lines: list[bytes], readers: Readers, state: State | None = None
     ) -> Any:
+        if os.getpid() != self._host:
+            raise HarnessError(
+                f"This contract session belongs to process {self._host}, from which this one was "
+                "forked: open another session here."
+            )
+        with self._lock:
+            return self._take_turn(call, lines, readers, state)
+
+    def _take_turn(
+        self, call: bytes, lines: list[bytes], readers: Readers, state: State | None
+    ) -> Any:
         if self._failure is not None:
             raise self._failure.with_traceback(None)
         try:
@@ -163,7 +178,12 @@ class ContractSession:
         except wire.HungUp as error:
             raise self._died(self._worker.end()) from error
 
-    def _died(self, code: int) -> SandboxError:
+    def _died(self, code: int | None) -> SandboxError | InfrastructureError:
+        if code is None:
+            return InfrastructureError(
+                "The sandbox's warm process died, and the contract's process with it: it was "
+                "killed from outside, or the machine ran out of memory. Run the episode again."
+            )
         if code == -getattr(signal, "SIGSYS", 31):
             return SandboxViolation(
                 "The contract made a system call that only an attack needs, and was killed."

@@ -124,7 +124,7 @@ def _problems(tree: ast.Module) -> Iterator[Problem]:
         elif isinstance(node, ast.Import | ast.ImportFrom):
             yield from _import(node)
     yield from _contract(tree)
-    yield from _memory(tree)
+    yield from _constants(tree)
 
 
 _ALLOWED = (
@@ -177,6 +177,7 @@ _BUILTINS = {
     "input": "A contract reads only what its hooks are given",
     "bytearray": "Use str or list",
     "BaseException": "Use Exception",
+    "object": "For a missing value, use None or a text of your own",
 }
 
 
@@ -323,52 +324,76 @@ def _hooks(contract: ast.ClassDef) -> Iterator[Problem]:
 def _signature(method: ast.FunctionDef) -> Iterator[Problem]:
     wanted, given = HOOKS[method.name], method.args
     count = len(given.posonlyargs) + len(given.args)
-    if (
-        count != len(wanted)
-        or given.vararg
-        or given.kwonlyargs
-        or given.kwarg
-        or method.decorator_list
-    ):
+    more = given.vararg or given.kwonlyargs or given.kwarg or method.decorator_list
+    if count != len(wanted) or more:
         what = f"{method.name} has other parameters than a hook, or a decorator"
         yield Problem(method.lineno, what, f"Write `def {method.name}({', '.join(wanted)}):`")
     if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(method)):
         yield Problem(method.lineno, f"{method.name} yields", "Return one value")
 
 
-_MUTATORS = (
-    *("add", "append", "appendleft", "clear", "discard", "extend", "insert", "pop", "popitem"),
-    *("popleft", "remove", "reverse", "setdefault", "sort", "subtract", "update"),
+_CONSTANTS = (
+    "Write literals, tuples, frozenset(...) or re.compile(...); make the rest inside the hook that "
+    "needs it. Memory belongs in env_state.extras"
 )
 
 
-def _memory(tree: ast.Module) -> Iterator[Problem]:
-    """Objects of the module or the class that a function changes: memory outside the episode."""
-    shared = {name for node in tree.body for name in _assigned(node)} | {"self"}
+def _constants(tree: ast.Module) -> Iterator[Problem]:
+    """What outlives a call must not change: it would be memory beside the extras."""
+    bound = _bound(tree)
     for node in tree.body:
-        for function in node.body if isinstance(node, ast.ClassDef) else [node]:
-            if isinstance(function, ast.FunctionDef):
-                local = _bound(function) - {"self"}
-                for line, root, what in _changes(function):
-                    if root in shared - local:
-                        yield Problem(line, f"{what} changes an object that outlives it", _MEMORY)
+        for each in [node, *(node.body if isinstance(node, ast.ClassDef) else [])]:
+            yield from _lasting(each, bound)
 
 
-def _assigned(node: ast.stmt) -> Iterator[str]:
-    if isinstance(node, ast.Assign | ast.AnnAssign | ast.ClassDef):
-        yield from _bound(node) if not isinstance(node, ast.ClassDef) else [node.name]
+def _lasting(node: ast.stmt, bound: set[str]) -> Iterator[Problem]:
+    outside: list[ast.AST | None] = []
+    match node:
+        case ast.Import() | ast.ImportFrom() | ast.ClassDef() | ast.Pass():
+            pass
+        case ast.Expr(value=ast.Constant()):
+            pass
+        case ast.Assign(value=value) | ast.AnnAssign(value=value):
+            if value is not None and not _constant(value, bound):
+                names = ", ".join(sorted(_bound(node))) or "this"
+                yield Problem(node.lineno, f"the value of {names} is no constant", _CONSTANTS)
+            outside += node.targets if isinstance(node, ast.Assign) else [node.annotation]
+        case ast.FunctionDef(args=args):
+            for default in (*args.defaults, *args.kw_defaults):
+                if default is not None and not _constant(default, bound):
+                    what = f"a default value of {node.name} is no constant"
+                    yield Problem(default.lineno, what, "Write None, and make it in the function")
+            if not {ast.unparse(each) for each in node.decorator_list} <= _DECORATORS - bound:
+                what = f"{node.name} has a decorator other than staticmethod or property"
+                yield Problem(node.lineno, what, "Call the function where it is needed")
+            outside = [args, node.returns]
+        case _:
+            what = "only constants, functions, imports and the class stand outside the hooks"
+            yield Problem(node.lineno, what, "Move this into a hook or a function")
+    for part in outside:
+        for inner in ast.walk(part) if part else ():
+            if isinstance(inner, ast.NamedExpr | ast.Starred):
+                yield Problem(inner.lineno, "this hides an assignment", "Write it on its own line")
 
 
-def _changes(function: ast.FunctionDef) -> Iterator[tuple[int, str, str]]:
-    for node in ast.walk(function):
-        match node:
-            case ast.Subscript(value=target, ctx=ast.Store() | ast.Del()):
-                yield node.lineno, _root(target), "an assignment"
-            case ast.Call(func=ast.Attribute(value=target, attr=name)) if name in _MUTATORS:
-                yield node.lineno, _root(target), f".{name}()"
+_DECORATORS = {"staticmethod", "property"}
+_UNCHANGING = (
+    *(ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.Subscript),
+    *(ast.Slice, ast.JoinedStr, ast.FormattedValue, ast.operator, ast.unaryop, ast.expr_context),
+)
 
 
-def _root(target: ast.expr) -> str:
-    while isinstance(target, ast.Attribute | ast.Subscript):
-        target = target.value
-    return target.id if isinstance(target, ast.Name) else ""
+def _constant(value: ast.AST, bound: set[str]) -> bool:
+    """Whether a value never changes, as that of every name outside the hooks."""
+    parts: Iterable[ast.AST] = ast.iter_child_nodes(value)
+    match value:
+        case ast.Call(func=ast.Name(id="frozenset" | "tuple" as name), args=args, keywords=[]):
+            if name in bound:
+                return False
+            displays = [arg.elts if isinstance(arg, ast.List | ast.Set) else [arg] for arg in args]
+            parts = [item for items in displays for item in items]
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr="compile")):
+            parts = [*value.args, *(keyword.value for keyword in value.keywords)]
+        case _ if not isinstance(value, _UNCHANGING):
+            return False
+    return all(_constant(part, bound) for part in parts)

@@ -1,0 +1,59 @@
+"""A ladder whose second step goes wrong in ways that only a process can survive."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from harness_core import Observation
+from harness_core.errors import InvalidAction
+from harness_core.hookspecs import Entry, hookimpl
+from support.ladder import Ladder
+
+
+class Unprintable(Exception):
+    """An error that cannot even be shown."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+class UnprintableRefusal(InvalidAction):
+    """The same, within the vocabulary."""
+
+    __str__ = Unprintable.__str__
+
+
+RAISED = {
+    error.__name__: error
+    for error in (KeyboardInterrupt, SystemExit, GeneratorExit, BaseException, Unprintable)
+}
+
+
+class OddLadder(Ladder):
+    """`trouble` is a name in `RAISED`, `"unpicklable"`, `"bomb"`, `"unicode"` or `"thread"`."""
+
+    def _go_wrong(self) -> None:
+        if self._trouble in RAISED:
+            raise RAISED[self._trouble]()
+        if self._trouble == "unicode":
+            raise RuntimeError("half a character: \ud800")
+        if self._trouble == "thread":
+            threading.Thread(target=time.sleep, args=(60,)).start()
+
+    def observe(self) -> Observation:
+        seen = super().observe()
+        odd = {"unpicklable": lambda: None, "bomb": Bomb()}.get(self._trouble)
+        return seen.replace(data={"odd": odd}) if odd and self._steps > 1 else seen
+
+
+class Bomb:
+    """Can be pickled, but not read again."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return divmod, (1, 0)
+
+
+@hookimpl
+def harness_envs() -> list[Entry]:
+    return [Entry("odd-ladder", "goes wrong", "support.odd_env:OddLadder")]
