@@ -111,6 +111,10 @@ REJECTED: dict[str, str] = {
     "class body": contract("x = open('/etc/passwd').read()"),
     "comprehension": hook("[c for c in ().__class__.__mro__]"),
     "global": hook("global x\nx = 1"),
+    "loop on load": hook("pass", before="while True: pass"),
+    "loop in the class body": contract("for x in iter(int, 1): pass"),
+    "loop in a value": contract("x = [1 for _ in iter(int, 1) if 0]"),
+    "memory in a counter": hook("next(N)", before="from itertools import count\nN = count()"),
     "memory in self": hook("self.seen = 1"),
     "memory in the class": contract(
         "seen = []\ndef filter_action(self, action, env_state):\n    self.seen.append(1)"
@@ -150,10 +154,10 @@ CONTAINED: dict[str, tuple[str, type[HarnessError]]] = {
         hook("while True:\n    try:\n        1 / 0\n    except: pass"),
         SandboxTimeout,
     ),
-    "loop on load": (hook("pass", before="while True: pass"), SandboxTimeout),
-    "loop in the class body": (contract("for x in iter(int, 1): pass"), SandboxTimeout),
-    "loop in a decorator": (
-        contract("@staticmethod\ndef f(): pass\nx = [f for _ in iter(int, 1) if 0]"),
+    "power on load": (hook("pass", before="N = 9 ** 9 ** 9"), SandboxTimeout),
+    "power in the class body": (contract("n = 9 ** 9 ** 9"), SandboxTimeout),
+    "power in a default": (
+        hook("pass", before="B = 9 ** 9\ndef f(n=9 ** B): pass"),
         SandboxTimeout,
     ),
     "endless generator": (
@@ -230,7 +234,7 @@ HARMLESS: dict[str, str] = {
     "output flood": hook("for _ in range(20000): print('x' * 1000)"),
     "inputs": hook("action.arguments['x'] = 1\naction = Action('look')"),
     "state": hook("env_state.data['stolen'] = 1"),
-    "class level": contract("x = [i for i in range(5)]"),
+    "class level": contract("x = (1, 2) * 3"),
     "shadowed builtins": hook("str = len = print = None"),
     "shadowed values": hook("pass", before="def Action(*a): return 1"),
     "percent format": hook("'%s %r' % (action, self)"),

@@ -36,7 +36,7 @@ def told(component):
         Chain(SHORT),
         Chain([SHORT, SHORT], Handover(2), [0, 2]),
         *map(Contract.from_source, SOURCES),
-        Chain(SHORT, required=[1]),
+        Chain(SHORT, required=[0]),
     ],
     ids=lambda component: type(component).__name__,
 )

@@ -255,24 +255,25 @@ class _Recorder:
         invalid, seen = "", None
         try:
             response = _env_answer(lambda: self._env.step(decision.action), StepResult)
-            shown = _env_plain(response.observation, Observation)
+            shown = _shaped(response.observation)
             seen = _env_call(self._env.last_transition)
         except InvalidAction as error:
             invalid = message_of(error)
-            shown = _env_plain(_env_call(self._env.observe), Observation)
+            shown = _shaped(_env_call(self._env.observe))
             shown = shown.replace(text=f"{invalid}\n\n{shown.text}".strip())
             response = StepResult(shown)
         seconds = time.monotonic() - began
-        base = None if seen is None else _env_plain(seen, Transition)
-        executed = None if invalid else decision.action if base is None else base.action
-        changed = base is not None and base.observation != shown
+        if not isinstance(seen, Transition | None):
+            raise EnvError(f"last_transition gives a Transition or None, not {seen!r:.80}.")
+        executed = None if invalid else decision.action if seen is None else seen.action
+        changed = seen is not None and seen.observation != shown
         self._steps.append(
             Step(
                 decision.action,
                 shown,
                 executed,
-                raw=base.observation if base is not None and changed else None,
-                blocked=base.blocked if base is not None else "",
+                raw=seen.observation if seen is not None and changed else None,
+                blocked=seen.blocked if seen is not None else "",
                 invalid=invalid,
                 text=decision.text,
                 usage=decision.usage,
@@ -290,8 +291,38 @@ class _Recorder:
         )
 
 
+def _shaped(seen: object) -> Observation:
+    """An observation that can be written down, as far as a look in every step may cost."""
+    try:
+        if (
+            isinstance(seen, Observation)
+            and type(seen.text) is str
+            and type(seen.data) is dict
+            and type(seen.images) is tuple
+            and all(type(image) is str for image in seen.images)
+        ):
+            whole = [seen.text, seen.data, list(seen.images)]
+            if json.loads(canonical(whole)) == whole:
+                return seen
+        raise TypeError(f"It is {seen!r:.80}.")
+    except Exception as error:
+        raise EnvError(
+            f"The env must show an Observation that holds texts and JSON alone. {told(error)}"
+        ) from error
+
+
 def _decision(answer: object) -> Decision:
     try:
+        if (
+            isinstance(answer, Decision)
+            and isinstance(answer.action, Action)
+            and type(answer.action.text) is type(answer.text) is str
+            and answer.action.tool == ""
+            and answer.action.arguments == {}
+            and answer.usage == Usage()
+        ):
+            (answer.action.text + answer.text).encode()
+            return answer
         return _plain(answer, Decision)
     except Exception as error:
         raise PolicyError(

@@ -139,9 +139,7 @@ def chains(draw: st.DrawFn) -> Component:
     extension = tuple(draw(st.lists(stack_specs(max_size=1, chain=False), min_size=1, max_size=2)))
     count = len(extension) + 1
     route = draw(st.none() | st.builds(Handover, st.integers(1, count - 1)))
-    segments = st.sets(st.integers(0, count - 1), min_size=1).map(
-        lambda drawn: tuple(sorted(drawn))
-    )
+    segments = st.sets(st.integers(0, count - 1)).map(lambda drawn: tuple(sorted({0, *drawn})))
     return Chain(extension, route, draw(st.none() | segments))
 
 
