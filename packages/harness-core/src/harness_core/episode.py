@@ -302,7 +302,7 @@ def _shaped(seen: object) -> Observation:
             and all(type(image) is str for image in seen.images)
         ):
             whole = [seen.text, seen.data, list(seen.images)]
-            if json.loads(canonical(whole)) == whole:
+            if _depth(whole) <= MAX_DEPTH and json.loads(canonical(whole)) == whole:
                 return seen
         raise TypeError(f"It is {seen!r:.80}.")
     except Exception as error:
