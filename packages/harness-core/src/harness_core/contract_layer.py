@@ -9,7 +9,7 @@ from attrs import frozen
 
 from harness_core.contract import Contract, SourceContract, StateView
 from harness_core.env import ActionableEnv
-from harness_core.errors import ContractError, HarnessError
+from harness_core.errors import ContractError, HarnessError, told
 from harness_core.layer import Layer
 from harness_core.values import (
     Action,
@@ -81,8 +81,6 @@ class Hooks:
         """What an exception inside a hook becomes."""
         if isinstance(error, HarnessError):
             return error
-        from harness_core.episode import told
-
         return ContractError(f"{self.name}.{hook} raised {told(error)}")
 
     def returned(self, hook: str, wanted: str, got: object) -> ContractError:

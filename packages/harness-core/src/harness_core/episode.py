@@ -19,6 +19,9 @@ from harness_core.errors import (
     HarnessError,
     InvalidAction,
     PolicyError,
+    as_unicode,
+    message_of,
+    told,
 )
 from harness_core.policies import Decision, Policy, Usage
 from harness_core.serial import canonical, from_data, to_data
@@ -61,24 +64,7 @@ class Failure:
     def of(cls, error: HarnessError) -> Failure:
         """The record of an error."""
         trace = getattr(error, "trace", None) or "".join(traceback.format_exception(error))
-        return cls(type(error).__name__, error.fault, message_of(error), _unicode(trace))
-
-
-def message_of(error: BaseException) -> str:
-    """`str(error)`, even where that raises or is no Unicode: the error may be foreign code's."""
-    try:
-        return _unicode(str(error))
-    except Exception:
-        return "(its message cannot be read: its __str__ raises)"
-
-
-def told(error: BaseException) -> str:
-    """The type and the message of a foreign error."""
-    return f"{type(error).__name__}: {message_of(error)}"
-
-
-def _unicode(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode()
+        return cls(type(error).__name__, error.fault, message_of(error), as_unicode(trace))
 
 
 @frozen

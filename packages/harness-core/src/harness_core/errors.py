@@ -148,3 +148,21 @@ class EnvError(InfrastructureError):
 
 class EnvTimeout(InfrastructureError):
     """An env did not answer within the limit; what hung was killed."""
+
+
+def message_of(error: BaseException) -> str:
+    """`str(error)`, even where that raises or is no Unicode: the error may be foreign code's."""
+    try:
+        return as_unicode(str(error))
+    except Exception:
+        return "(its message cannot be read: its __str__ raises)"
+
+
+def told(error: BaseException) -> str:
+    """The type and the message of a foreign error."""
+    return f"{type(error).__name__}: {message_of(error)}"
+
+
+def as_unicode(text: str) -> str:
+    """`text`, with what is no Unicode written as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -13,8 +13,8 @@ from typing import Self
 from attrs import field, frozen
 
 from harness_core.env import ActionableEnv
-from harness_core.episode import Episode, Failure, run_episode, told
-from harness_core.errors import EnvError, HarnessError, SpecError
+from harness_core.episode import Episode, Failure, run_episode
+from harness_core.errors import EnvError, HarnessError, SpecError, told
 from harness_core.policies import Policy, PolicySpec
 from harness_core.registry import registry
 from harness_core.rollout.remote import EnvProcess, Limits, RemoteEnv

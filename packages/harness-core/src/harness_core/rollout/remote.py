@@ -19,8 +19,7 @@ from attrs import frozen
 
 from harness_core import errors
 from harness_core.env import ActionableEnv
-from harness_core.episode import told
-from harness_core.errors import EnvError, EnvTimeout, HarnessError
+from harness_core.errors import EnvError, EnvTimeout, HarnessError, told
 from harness_core.registry import registered_modules
 from harness_core.spec import StackSpec
 from harness_core.values import (

@@ -19,8 +19,7 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 from harness_core.env import ActionableEnv
-from harness_core.episode import message_of, told
-from harness_core.errors import HarnessError
+from harness_core.errors import HarnessError, message_of, told
 from harness_core.registry import register
 from harness_core.spec import StackSpec
 
