@@ -44,47 +44,47 @@ class Entry:
 
 
 @hookspec
-def harness_envs() -> list[Entry]:  # type: ignore[empty-body]
+def harness_envs() -> list[Entry]:  # type: ignore[empty-body]  # a spec
     """Envs: subclasses of `ActionableEnv`, called as `cls(task=..., **options)`."""
 
 
 @hookspec
-def harness_components() -> list[Entry]:  # type: ignore[empty-body]
+def harness_components() -> list[Entry]:  # type: ignore[empty-body]  # a spec
     """Components: frozen attrs subclasses of `Component`."""
 
 
 @hookspec
-def harness_adapters() -> list[Entry]:  # type: ignore[empty-body]
+def harness_adapters() -> list[Entry]:  # type: ignore[empty-body]  # a spec
     """Adapters that turn one domain's observations into facts for the agent's harness state."""
 
 
 @hookspec
-def harness_strategies() -> list[Entry]:  # type: ignore[empty-body]
+def harness_strategies() -> list[Entry]:  # type: ignore[empty-body]  # a spec
     """Rigger strategies: classes that write candidates and judge them."""
 
 
 @hookspec
-def harness_objectives() -> list[Entry]:  # type: ignore[empty-body]
+def harness_objectives() -> list[Entry]:  # type: ignore[empty-body]  # a spec
     """Rigger objectives: classes that measure how near a batch of episodes is to a target."""
 
 
 @hookspec
-def harness_reward_terms() -> list[Entry]:  # type: ignore[empty-body]
+def harness_reward_terms() -> list[Entry]:  # type: ignore[empty-body]  # a spec
     """Reward terms: functions of an episode, for training."""
 
 
 @hookspec
-def harness_policies() -> list[Entry]:  # type: ignore[empty-body]
+def harness_policies() -> list[Entry]:  # type: ignore[empty-body]  # a spec
     """Policies: classes called as `cls(**parameters)`, one instance per running episode."""
 
 
 @hookspec
-def harness_experiments() -> list[Entry]:  # type: ignore[empty-body]
+def harness_experiments() -> list[Entry]:  # type: ignore[empty-body]  # a spec
     """Experiments of `nox -s reproduce`."""
 
 
 @hookspec
-def harness_commands() -> list[Entry]:  # type: ignore[empty-body]
+def harness_commands() -> list[Entry]:  # type: ignore[empty-body]  # a spec
     """Subcommands of `harness`: functions or cyclopts apps."""
 
 

@@ -40,7 +40,7 @@ class _Replaceable:
 
     def replace(self, **changes: Any) -> Self:
         """A copy with some fields changed."""
-        return attrs.evolve(self, **changes)  # type: ignore[misc]
+        return attrs.evolve(self, **changes)  # type: ignore[misc]  # subclasses are attrs
 
 
 @frozen
