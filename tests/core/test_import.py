@@ -13,9 +13,9 @@ print(*(set(sys.modules) - before))
 
 TIMED = """
 import time
-before = time.process_time()
+before = time.perf_counter()
 import harness_core
-print(time.process_time() - before)
+print(time.perf_counter() - before)
 """
 
 MILLISECONDS = 150
@@ -32,8 +32,8 @@ def test_importing_the_core_loads_only_the_standard_library_and_its_three_depend
 
 
 def test_importing_the_core_is_quick():
-    """Under 150 ms of processor time, at the best of five: other processes do not count."""
-    assert min(import_milliseconds() for _ in range(5)) < MILLISECONDS
+    """Under 150 ms on the clock, at the best of ten: what others do to the machine counts less."""
+    assert min(import_milliseconds() for _ in range(10)) < MILLISECONDS
 
 
 def import_milliseconds():

@@ -68,6 +68,21 @@ def test_wrong_use_is_told():
         Guess.from_state({"task": "small"})
 
 
+def answer_to(action):
+    env = Guess("small")
+    env.reset()
+    return env.step(action)
+
+
+def test_plain_text_is_an_action():
+    """A text where an action is due is read as one, bare and under a contract, or refused."""
+    for env in (Guess("small"), Contract()(Guess("small"))):
+        env.reset()
+        assert env.step("1") == answer_to(Action("1"))
+        with pytest.raises(InvalidAction, match="no action"):
+            env.step(1)
+
+
 class Notes(ReplayEnv):
     """Keeps what it is told, and shows and describes it without copying."""
 

@@ -76,6 +76,20 @@ def modify_transition(self, action, response, env_state):
     assert session.after(ACTION, RESPONSE, world) is RESPONSE
 
 
+def test_values_are_keys(open_session, world):
+    """Actions and observations are keys of a dict in a hook, equal ones the same key."""
+    session = open_session(
+        """
+def filter_action(self, action, env_state):
+    return Action(str(len({action, action.replace(), Action(action.text), Action("x")})))
+def filter_observation(self, observation, env_state):
+    return Observation(str(len({observation, observation.replace(text="x")})))
+"""
+    )
+    assert session.filter_action(ACTION, world).text == "2"
+    assert session.filter_observation(SEEN, world).text == "2"
+
+
 def test_changes_in_place_are_noticed(open_session, world):
     """A list changed in place is part of the answer; the host's own list is not touched."""
     session = open_session(
@@ -98,6 +112,23 @@ def modify_transition(self, action, response, env_state):
     )
     assert ACTION.arguments == {}
     assert SEEN.data["admissible"] == ["look", "go to desk 1"]
+
+
+def test_what_the_source_does_not_name_is_sent_when_it_is_read(open_session, world):
+    """Fields that only a comparison or a pattern reads are whole; unread ones never cross."""
+    session = open_session(
+        """
+def modify_transition(self, action, response, env_state):
+    match response.observation:
+        case Observation(text, seen):
+            return response.replace(observation=Observation(text + str(seen)))
+""",
+        limits=SandboxLimits(bytes_in=2000),
+    )
+    assert session.after(ACTION, RESPONSE, world).observation.text == SEEN.text + str(SEEN.data)
+    session = open_session(IDENTITY, limits=SandboxLimits(bytes_in=2000))
+    large = Observation("seen", {"x": "y" * 5000})
+    assert session.filter_observation(large, world) is large
 
 
 def test_only_changed_fields_are_new(open_session, world):
@@ -249,7 +280,7 @@ def test_sets_have_one_order_everywhere(open_session, world):
 
 def test_what_is_no_json_never_crosses(open_session, world):
     """An observation that is no JSON is the env's error, and the contract goes on."""
-    session = open_session(IDENTITY)
+    session = open_session(IDENTITY + "# names data")
     with pytest.raises(EnvError, match="no JSON"):
         session.filter_observation(Observation(data={"x": float("nan")}), world)
     assert session.filter_action(ACTION, world) is ACTION

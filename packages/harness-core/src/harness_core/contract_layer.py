@@ -160,6 +160,8 @@ class ContractLayer(Layer):
         return start if shown is start.observation else start.replace(observation=shown)
 
     def step(self, action: Action) -> StepResult:
+        if type(action) is not Action:
+            action = Action.of(action)
         view = self._view
         view._built = None
         try:

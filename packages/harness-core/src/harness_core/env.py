@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
+from harness_core.closing import Closing
 from harness_core.values import (
     Action,
     EnvState,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from harness_core.spec import StackSpec
 
 
-class ActionableEnv(ABC):
+class ActionableEnv(Closing):
     """An environment: a world, the actions it accepts, and the verifier that judges it.
 
     A constructor takes `task: str | None = None` and keyword options that are JSON values. It
@@ -118,14 +118,3 @@ class ActionableEnv(ABC):
 
     def close(self) -> None:
         """Frees everything the env holds. May be called twice, and after a failed start."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

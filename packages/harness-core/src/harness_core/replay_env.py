@@ -96,6 +96,7 @@ class ReplayEnv(ActionableEnv):
 
     def step(self, action: Action) -> StepResult:
         self._check_running()
+        action = Action.of(action)
         kept = deepcopy(action)
         ended = self.act(deepcopy(action))
         self._actions.append(kept)

@@ -13,9 +13,9 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+from harness_core.closing import Closing
 from harness_core.episode import Episode
 from harness_core.errors import HarnessError, SpecError, StoreError
 from harness_core.serial import canonical, from_data, to_data
@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS records (
 """
 
 
-class RunStore:
+class RunStore(Closing):
     """Episodes, and named records such as candidates and decisions, by content key.
 
     Safe for threads of one process, and for several processes on one file.
@@ -203,17 +203,6 @@ class RunStore:
     def close(self) -> None:
         """Closes the file. May be called twice."""
         self._db.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _readable(data: object) -> bytes:

@@ -40,7 +40,8 @@ class _Replaceable:
 
     def replace(self, **changes: Any) -> Self:
         """A copy with some fields changed."""
-        return attrs.evolve(self, **changes)  # type: ignore[misc]  # subclasses are attrs
+        names: tuple[str, ...] = type(self).__match_args__  # type: ignore[attr-defined] # of attrs
+        return type(self)(**({name: getattr(self, name) for name in names} | changes))
 
 
 @frozen

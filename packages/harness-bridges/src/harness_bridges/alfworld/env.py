@@ -134,7 +134,7 @@ class AlfworldEnv(ActionableEnv):
             InvalidAction: a tool call other than `act(command)`.
         """
         engine = self._running()
-        command = _command(action)
+        command = _command(Action.of(action))
         self._frame = engine.act(command)
         self._actions.append(command)
         shown = self._show(self._frame.text)

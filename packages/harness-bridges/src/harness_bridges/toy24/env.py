@@ -98,7 +98,7 @@ class Toy24Env(ActionableEnv):
 
     def step(self, action: Action) -> StepResult:
         now = self._now
-        text = _text_of(action)
+        text = _text_of(Action.of(action))
         if text == "reset":
             now = _dealt(self._task.id)
         elif text in now.following:

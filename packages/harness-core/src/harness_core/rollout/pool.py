@@ -7,11 +7,10 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from types import TracebackType
-from typing import Self
 
 from attrs import field, frozen
 
+from harness_core.closing import Closing
 from harness_core.env import ActionableEnv
 from harness_core.episode import Episode, Failure, run_episode
 from harness_core.errors import EnvError, HarnessError, SpecError, told
@@ -85,7 +84,7 @@ class _Run:
                 thread.join()
 
 
-class RolloutPool:
+class RolloutPool(Closing):
     """Worker processes for envs; policies are called from the threads of this process.
 
     Args:
@@ -279,17 +278,6 @@ class RolloutPool:
             process.interrupt()
         for process in idle:
             process.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _failed(unit: Unit, error: Exception) -> Episode:

@@ -27,18 +27,19 @@ class Sent:
     """The fields of a value as the host sent them, each read when a hook asks for it.
 
     A hook that leaves a field alone costs no parsing, and a field that nobody read cannot have
-    been changed in place.
+    been changed in place. What the source does not name comes as an empty line: it is asked for.
     """
 
-    __slots__ = ("lines", "read")
+    __slots__ = ("ask", "lines", "read")
 
-    def __init__(self, lines: dict[str, bytes]) -> None:
-        self.lines = lines
+    def __init__(self, lines: dict[str, str], ask: Callable[[str], str]) -> None:
+        self.lines, self.ask = lines, ask
         self.read: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.read:
-            self.read[name] = json.loads(self.lines[name])
+            line = self.lines[name] = self.lines[name] or self.ask(name)
+            self.read[name] = json.loads(line)
         return self.read[name]
 
     def untouched(self, name: str, value: Value) -> bool:
@@ -47,8 +48,13 @@ class Sent:
             return False
         if value._sent is self and name not in value._fields and name not in self.read:
             return True
+        held = getattr(value, name)
+        if type(held) is str:
+            return bool(held == self[name])
+        if not self.lines[name]:
+            return False
         try:
-            return encode(getattr(value, name)).encode() == self.lines[name]
+            return encode(held) == self.lines[name]
         except (TypeError, ValueError, RecursionError):
             return False
 
@@ -63,9 +69,9 @@ class Value:
     lined: tuple[str, ...] = ()
 
     @classmethod
-    def received(cls, lines: Sequence[bytes], **fields: Any) -> Any:
+    def received(cls, lines: Sequence[str], ask: Callable[[str], str], **fields: Any) -> Any:
         """The value that `lines` describe, one for each field in `lined`."""
-        return cls._made(fields, Sent(dict(zip(cls.lined, lines, strict=True))))
+        return cls._made(fields, Sent(dict(zip(cls.lined, lines, strict=True)), ask))
 
     @classmethod
     def _made(cls, fields: dict[str, Any], sent: Sent | None) -> Any:
@@ -96,7 +102,9 @@ class Value:
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.row() == other.row()
 
-    __hash__ = None  # type: ignore[assignment] # as in the core: the fields are mutable JSON
+    def __hash__(self) -> int:
+        fixed = [item for item in self.row() if not isinstance(item, dict)]
+        return hash(tuple(tuple(item) if isinstance(item, list) else item for item in fixed))
 
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.types)

@@ -26,6 +26,9 @@ from harness_core.values import Action, Blocked, EnvState, JsonDict, Observation
 
 State = Callable[[], EnvState]
 
+LARGE = ("data", "info", "arguments")
+"""Fields that cross only if the source names them, or when a hook reads them all the same."""
+
 Readers = Mapping[str, Callable[[list[Any]], Any]]
 
 
@@ -61,6 +64,7 @@ class ContractSession:
         self.hooks = checked.hooks
         self.switch: int | None = None
         self._limits = limits or SandboxLimits()
+        self._named = frozenset(n for n in LARGE if n in checked.text or n in helpers)
         self._failure: Exception | None = None
         self._lock, self._host = threading.Lock(), os.getpid()
         self._worker = nursery().spawn(self._limits.memory_mb << 20, self._limits.cpu_seconds)
@@ -75,7 +79,9 @@ class ContractSession:
             "action": lambda row: wire.read_action(row, action),
             "blocked": wire.read_blocked,
         }
-        allowed: Action | Blocked = self._call(b"before", wire.action_lines(action), readers, state)
+        later = _Later(self._named, state)
+        lines = later.action(action)
+        allowed: Action | Blocked = self._call(b"before", lines, readers, later)
         return allowed
 
     def modify_transition(self, action: Action, response: StepResult, state: State) -> StepResult:
@@ -84,7 +90,10 @@ class ContractSession:
 
     def after(self, action: Action, response: StepResult, state: State) -> StepResult:
         """f_T, then f_O on its observation, in one round trip."""
-        return self._transition(b"after", action, response, state)
+        if "modify_transition" in self.hooks:
+            return self._transition(b"after", action, response, state)
+        shown = self.filter_observation(response.observation, state)
+        return response if shown is response.observation else response.replace(observation=shown)
 
     def filter_observation(self, observation: Observation, state: State) -> Observation:
         """f_O alone. `state` gives the env's present state."""
@@ -92,9 +101,9 @@ class ContractSession:
             "same": lambda row: wire.read_nothing(row, observation),
             "observation": lambda row: wire.read_shown(row, observation),
         }
-        shown: Observation = self._call(
-            b"show", wire.observation_lines(observation), readers, state
-        )
+        later = _Later(self._named, state)
+        lines = later.observation(observation)
+        shown: Observation = self._call(b"show", lines, readers, later)
         return shown
 
     def save_extras(self) -> JsonDict:
@@ -120,21 +129,22 @@ class ContractSession:
         self, call: bytes, action: Action, response: StepResult, state: State
     ) -> StepResult:
         self.switch = None
+        later = _Later(self._named, state)
         lines = [
-            *wire.action_lines(action),
-            *wire.observation_lines(response.observation),
-            *wire.rest_lines(response),
+            *later.action(action),
+            *later.observation(response.observation),
+            *later.rest(response),
         ]
         readers: Readers = {
             "same": lambda row: wire.read_nothing(row, (response, None)),
             "step": lambda row: wire.read_step(row, response),
         }
         answer: StepResult
-        answer, self.switch = self._call(call, lines, readers, state)
+        answer, self.switch = self._call(call, lines, readers, later)
         return answer
 
     def _call(
-        self, call: bytes, lines: list[bytes], readers: Readers, state: State | None = None
+        self, call: bytes, lines: list[bytes], readers: Readers, later: _Later | None = None
     ) -> Any:
         if os.getpid() != self._host:
             raise HarnessError(
@@ -142,18 +152,17 @@ class ContractSession:
                 "forked: open another session here."
             )
         with self._lock:
-            return self._take_turn(call, lines, readers, state)
+            return self._take_turn(call, lines, readers, later)
 
     def _take_turn(
-        self, call: bytes, lines: list[bytes], readers: Readers, state: State | None
+        self, call: bytes, lines: list[bytes], readers: Readers, later: _Later | None
     ) -> Any:
         if self._failure is not None:
             raise self._failure.with_traceback(None)
         try:
             answer = self._ask([call, *lines])
-            if answer == ["state"] and state is not None:
-                facts = state()
-                answer = self._ask([wire.encode([facts.task, facts.steps, facts.data])])
+            while later is not None and len(answer) == 1 and answer[0] in later.fields:
+                answer = self._ask([later.told(answer[0])])
             if answer[0] == "error":
                 raise _told(*wire.read_error(answer[1:]))
             if answer[0] not in readers:
@@ -197,6 +206,38 @@ class ContractSession:
             f"The contract's process died ({how}). It may have run out of its "
             f"{self._limits.memory_mb} MB of memory, or recursed too deeply."
         )
+
+
+class _Later:
+    """What a worker may still ask for during one call, each at most once."""
+
+    __slots__ = ("fields", "named")
+
+    def __init__(self, named: frozenset[str], state: State) -> None:
+        self.named = named
+        self.fields: dict[str, Any] = {"state": state}
+
+    def action(self, action: Action) -> list[bytes]:
+        return wire.action_lines(action, self._line("arguments", action.arguments))
+
+    def observation(self, observation: Observation) -> list[bytes]:
+        return wire.observation_lines(observation, self._line("data", observation.data))
+
+    def rest(self, response: StepResult) -> list[bytes]:
+        return wire.rest_lines(response, self._line("info", response.info))
+
+    def told(self, name: str) -> bytes:
+        value = self.fields.pop(name)
+        if name == "state":
+            facts = value()
+            value = [facts.task, facts.steps, facts.data]
+        return wire.encode(value)
+
+    def _line(self, name: str, value: JsonDict) -> bytes:
+        if not value or name in self.named:
+            return wire.encode(value)
+        self.fields[name] = value
+        return b""
 
 
 def _told(where: str, kind: str, message: str, line: int | None) -> HarnessError:

@@ -30,9 +30,6 @@ from harness_rigger.objectives import Objective, StepBand, SuccessBand
 from harness_rigger.reproduce.report import write_report
 from harness_rigger.search import SearchStrategy
 
-FRESH_SEED = 10_000_000
-"""Seeds of the final measurement, which no decision has seen."""
-
 PUBLISHED = {"success-band": (0.06, 0.80), "step-band": (0.18, 0.53)}
 """The paper's shares, original and reshaped: 100 ALFWorld tasks, 10 rollouts, an LLM policy."""
 
@@ -71,14 +68,16 @@ class TargetBand:
 
     scales = tuple(SCALES)
 
-    def run(self, scale: str, folder: Path, workers: int, tell: Callable[[str], None]) -> str:
+    def run(
+        self, scale: str, seed: int, folder: Path, workers: int, tell: Callable[[str], None]
+    ) -> str:
         """Runs both objectives, writes the report, and returns it as Markdown.
 
         Raises:
             MissingExtraError: matplotlib, which draws the report, is not installed.
         """
         import_extra("matplotlib", "harness-rigger[report]")
-        results = [run_band(name, SCALES[scale], folder, workers, tell) for name in PUBLISHED]
+        results = [run_band(name, SCALES[scale], seed, folder, workers, tell) for name in PUBLISHED]
         return write_report(folder, results)
 
 
@@ -115,18 +114,19 @@ class Row:
 
 
 def run_band(
-    name: str, scale: Scale, folder: Path, workers: int, tell: Callable[[str], None]
+    name: str, scale: Scale, seed: int, folder: Path, workers: int, tell: Callable[[str], None]
 ) -> JsonDict:
     """Runs the experiment for one objective and returns its results as JSON data.
 
     Args:
         name: `"success-band"` or `"step-band"`.
+        seed: of the games, and of the rollouts that measure them.
         folder: gets the games, the run store and the corpus; a second call resumes.
         workers: processes.
         tell: called with a line of text at every stage.
     """
     objective = _objective(name, scale)
-    stacks = _tasks(folder / "games", scale)
+    stacks = _tasks(folder / "games", scale, seed)
     budget = Budget(baseline=scale.baseline, revisions=10, max_steps=50, batch=10)
     corpus = folder / f"{name}.jsonl"
     with (
@@ -138,16 +138,22 @@ def run_band(
         )
         rigged = [rigger.rig(stack) for stack in stacks]
         write_corpus(corpus, [each.to_dict() for each in rigged])
-        seeds = range(FRESH_SEED, FRESH_SEED + scale.rollouts)
+        fresh = fresh_seeds(seed, scale.rollouts)
         tell("measuring the originals with fresh rollouts")
-        originals = measure(pool, stacks, SUBJECT, seeds, budget.max_steps)
+        originals = measure(pool, stacks, SUBJECT, fresh, budget.max_steps)
     tell("measuring the accepted stacks from their JSON, in a fresh process")
-    verified = _verify(corpus, folder / f"{name}.measured.json", scale.rollouts, workers)
+    verified = _verify(corpus, folder / f"{name}.measured.json", fresh, workers)
     rows = [
         _row(objective, each, original, verified)
         for each, original in zip(rigged, originals, strict=True)
     ]
-    return _results(name, objective, scale, rows)
+    return _results(name, objective, scale, seed, rows)
+
+
+def fresh_seeds(seed: int, rollouts: int) -> range:
+    """Seeds of the final measurement, which no decision has seen."""
+    first = 10_000_000 * (seed + 1)
+    return range(first, first + rollouts)
 
 
 def _objective(name: str, scale: Scale) -> SuccessBand | StepBand:
@@ -157,16 +163,16 @@ def _objective(name: str, scale: Scale) -> SuccessBand | StepBand:
     return StepBand(least=least, most=scale.most)
 
 
-def _tasks(games: Path, scale: Scale) -> list[StackSpec]:
+def _tasks(games: Path, scale: Scale, seed: int) -> list[StackSpec]:
     os.environ["ALFWORLD_DATA"] = str(games)
-    tasks = load("env", "alfworld").generate_tasks(games, scale.tasks, seed=0, size=scale.size)
+    tasks = load("env", "alfworld").generate_tasks(games, scale.tasks, seed=seed, size=scale.size)
     return [StackSpec("alfworld", task=task.id) for task in tasks]
 
 
-def _verify(corpus: Path, out: Path, rollouts: int, workers: int) -> dict[str, Evidence]:
+def _verify(corpus: Path, out: Path, seeds: range, workers: int) -> dict[str, Evidence]:
     """Measures every stack of a corpus in a process that knows nothing but the file."""
     command = [sys.executable, "-m", "harness_rigger.reproduce.verify"]
-    arguments = [str(corpus), str(out), str(rollouts), str(workers)]
+    arguments = [str(corpus), str(out), str(seeds.start), str(seeds.stop), str(workers)]
     subprocess.run([*command, *arguments], check=True)
     measured = json.loads(out.read_text(encoding="utf-8"))
     return {digest: from_data(data, Evidence) for digest, data in measured.items()}
@@ -194,13 +200,14 @@ def _row(
 
 
 def _results(
-    name: str, objective: SuccessBand | StepBand, scale: Scale, rows: list[Row]
+    name: str, objective: SuccessBand | StepBand, scale: Scale, seed: int, rows: list[Row]
 ) -> JsonDict:
     return {
         "name": name,
         "band": [objective.low, objective.high],
         "objective": objective.describe(),
         "scale": asdict(scale),
+        "seed": seed,
         "policy": asdict(SUBJECT),
         "published": dict(zip(("original", "reshaped"), PUBLISHED[name], strict=True)),
         "original": _share([row.original_inside for row in rows]),

@@ -25,8 +25,18 @@ class Experiment(Protocol):
     def scales(self) -> tuple[str, ...]:
         """Names of the scales."""
 
-    def run(self, scale: str, folder: Path, workers: int, tell: Callable[[str], None]) -> str:
-        """Runs, writes its report into `folder`, and returns it as Markdown."""
+    def run(
+        self, scale: str, seed: int, folder: Path, workers: int, tell: Callable[[str], None]
+    ) -> str:
+        """Runs, writes its report into `folder`, and returns it as Markdown.
+
+        Args:
+            scale: one of `scales`.
+            seed: draws the tasks and the rollouts; another seed is another sample of both.
+            folder: exists; a second run with the same arguments goes on there.
+            workers: episodes at a time.
+            tell: called with a line of text at every stage.
+        """
 
 
 def reproduce(
@@ -35,6 +45,7 @@ def reproduce(
     *,
     show_list: Annotated[bool, Parameter("--list")] = False,
     scale: str = "default",
+    seed: int = 1,
     out: Path | None = None,
     workers: int | None = None,
 ) -> int:
@@ -47,12 +58,14 @@ def reproduce(
         harness reproduce --list
         harness reproduce target-band
         harness reproduce target-band --scale paper
+        harness reproduce target-band --seed 2
 
     Args:
         name: id of the experiment.
         show_list: list the experiments instead.
         scale: how much is run; each experiment has at least `default`.
-        out: folder of the results; by default results/NAME-SCALE.
+        seed: draws the tasks and the rollouts that measure them.
+        out: folder of the results; by default results/NAME-SCALE-SEED.
         workers: episodes at a time; by default one per core.
     """
     if show_list:
@@ -63,13 +76,13 @@ def reproduce(
     experiment: Experiment = load("experiment", name)
     if scale not in experiment.scales:
         raise UnknownIdError("scale", scale, experiment.scales)
-    folder = out or Path("results") / f"{name}-{scale}"
+    folder = out or Path("results") / f"{name}-{scale}-{seed}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise HarnessError(f"Cannot make {folder}: {error}. Choose another --out.") from error
     try:
-        report = experiment.run(scale, folder, workers or os.cpu_count() or 1, note)
+        report = experiment.run(scale, seed, folder, workers or os.cpu_count() or 1, note)
     except KeyboardInterrupt:
         note(f"Stopped. What was done is in {folder}; the same command goes on from there.")
         raise

@@ -1,6 +1,6 @@
 """Measures the stacks of a corpus, in a process that is given nothing but the file.
 
-Run as `python -m harness_rigger.reproduce.verify CORPUS OUT ROLLOUTS WORKERS`.
+Run as `python -m harness_rigger.reproduce.verify CORPUS OUT FIRST_SEED STOP_SEED WORKERS`.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from harness_core.rollout import RolloutPool
 from harness_core.serial import to_data
 from harness_core.store import RunStore
 from harness_rigger.corpus import measure, read_corpus
-from harness_rigger.reproduce.band import FRESH_SEED, SUBJECT
+from harness_rigger.reproduce.band import SUBJECT
 
 
-def main(corpus: Path, out: Path, rollouts: int, workers: int) -> None:
+def main(corpus: Path, out: Path, seeds: range, workers: int) -> None:
     """Writes `{digest: evidence}` for every stack of the corpus."""
     entries = read_corpus(corpus)
-    seeds = range(FRESH_SEED, FRESH_SEED + rollouts)
     with (
         RunStore(out.with_suffix(".db")) as store,
         RolloutPool(workers, store=store) as pool,
@@ -30,4 +29,5 @@ def main(corpus: Path, out: Path, rollouts: int, workers: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
+    first, stop, workers = map(int, sys.argv[3:])
+    main(Path(sys.argv[1]), Path(sys.argv[2]), range(first, stop), workers)
