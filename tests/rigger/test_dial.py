@@ -4,49 +4,48 @@ from __future__ import annotations
 
 from math import inf
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness_rigger.objectives import StepBand, SuccessBand
-from harness_rigger.search.dial import moves, need, predicted_toll
+from harness_rigger.search.dial import moves, need, predicted, success_within
 from support.subjects import episode, evidence
 
 
 def test_need_leaves_out_what_was_paid() -> None:
-    """Blocked actions are no need; a budget used up is a lower bound; giving up is endless."""
-    assert need(episode(20, True, blocked=6), 50) == 14
-    assert need(episode(50, False, "budget", blocked=6), 50) == 45
-    assert need(episode(20, False, "stopped"), 50) == inf
+    """Blocked actions are no need; what was cut off is a lower bound; giving up is endless."""
+    assert need(episode(20, True, blocked=6)) == 14
+    assert need(episode(50, False, "budget", blocked=6)) == 45
+    assert need(episode(8, False, "truncated")) == 9
+    assert need(episode(20, False, "stopped")) == inf
 
 
-def test_toll_splits_successes_in_the_middle() -> None:
-    """Ten successes that need 11 to 20 steps of 50 get the toll that five of them survive."""
+@given(st.lists(st.tuples(st.integers(1, 50), st.booleans()), min_size=1), st.integers(0, 51))
+def test_without_cuts_successes_are_counted(outcomes: list[tuple[int, bool]], limit: int) -> None:
+    """Where no episode was cut off, the estimate is the plain share of successes in time."""
+    seen = evidence(*(episode(steps, solved, "stopped") for steps, solved in outcomes))
+    share = sum(solved and steps <= limit for steps, solved in outcomes) / len(outcomes)
+    assert success_within(seen, limit) == pytest.approx(share)
+
+
+def test_an_episode_that_was_cut_off_counts_for_as_long_as_it_ran() -> None:
+    """Two of four succeed at 5, one is cut at 5, one succeeds at 9: 1 - 1/2 * 0."""
+    seen = evidence(
+        *(episode(5, True) for _ in range(2)), episode(5, False, "truncated"), episode(9, True)
+    )
+    assert success_within(seen, 5) == pytest.approx(0.5)
+    assert success_within(seen, 8) == pytest.approx(0.5)
+    assert success_within(seen, 9) == pytest.approx(1.0)
+
+
+def test_a_toll_shifts_both_measures() -> None:
+    """Needs of 11 to 20: a toll of 35 leaves half of them; a toll of 10 makes them ten longer."""
     seen = evidence(*(episode(steps, True) for steps in range(11, 21)))
-    toll = predicted_toll(SuccessBand(), seen, 50)
-    assert toll == 35
-    assert sum(need(each, 50) <= 50 - toll for each in seen.episodes) == 5
-
-
-def test_toll_fills_up_steps() -> None:
-    """For a step band the toll is what the mean of the successes lacks."""
-    seen = evidence(episode(10, True), episode(14, True), episode(50, False, "stopped"))
-    assert predicted_toll(StepBand(), seen, 50) == 18
-
-
-def test_no_toll_helps_a_policy_that_fails_otherwise() -> None:
-    """Where most episodes fail with steps to spare, no toll is predicted."""
-    seen = evidence(episode(10, True), *(episode(9, False, "stopped") for _ in range(9)))
-    assert predicted_toll(SuccessBand(), seen, 50) is None
-
-
-@given(st.lists(st.integers(1, 50), min_size=4, max_size=40, unique=True))
-def test_predicted_toll_meets_the_band_it_was_predicted_for(steps: list[int]) -> None:
-    """Distinct needs are always split within one episode of the middle."""
-    seen = evidence(*(episode(each, True) for each in steps))
-    toll = predicted_toll(SuccessBand(), seen, 50)
-    assert toll is not None
-    kept = sum(need(each, 50) <= 50 - toll for each in seen.episodes)
-    assert abs(kept - len(steps) / 2) <= 1
+    assert predicted(SuccessBand(), seen, 50, 35) == pytest.approx(0.5)
+    assert predicted(StepBand(), seen, 50, 10) == pytest.approx(25.5)
+    assert predicted(StepBand(), seen, 50, 40) is None
+    assert predicted(SuccessBand(), evidence(episode(9, False, "stopped")), 50, 5) is None
 
 
 def test_moves_are_those_of_solved_episodes() -> None:

@@ -40,6 +40,10 @@ class Objective(Protocol):
     def most(self) -> int:
         """Rollouts after which the likeliest side decides."""
 
+    @property
+    def middle(self) -> float:
+        """The value to aim at."""
+
     def standing(self, evidence: Evidence) -> Standing:
         """Where `evidence` stands."""
 

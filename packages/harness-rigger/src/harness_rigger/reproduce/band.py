@@ -127,7 +127,7 @@ def run_band(
     """
     objective = _objective(name, scale)
     stacks = _tasks(folder / "games", scale, seed)
-    budget = Budget(baseline=scale.baseline, revisions=10, max_steps=50, batch=10)
+    budget = Budget(baseline=scale.baseline, revisions=14, max_steps=50, batch=10)
     corpus = folder / f"{name}.jsonl"
     with (
         RunStore(folder / f"{name}.db") as store,
@@ -159,7 +159,7 @@ def fresh_seeds(seed: int, rollouts: int) -> range:
 def _objective(name: str, scale: Scale) -> SuccessBand | StepBand:
     least = min(10, scale.most)
     if name == "success-band":
-        return SuccessBand(least=least, most=scale.most, inside=0.85)
+        return SuccessBand(least=least, most=scale.most, inside=0.9)
     return StepBand(least=least, most=scale.most)
 
 

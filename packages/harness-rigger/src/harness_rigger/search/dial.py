@@ -1,8 +1,8 @@
-"""Predicts the toll that moves an outcome into its band, from the steps that episodes needed."""
+"""Predicts what a toll does to an outcome, from the steps that episodes needed."""
 
 from __future__ import annotations
 
-from math import inf, isinf
+from math import inf
 from statistics import fmean
 
 from harness_core.episode import Episode
@@ -10,39 +10,51 @@ from harness_rigger.evidence import Evidence
 from harness_rigger.objectives import Objective, StepBand, SuccessBand
 
 
-def need(episode: Episode, max_steps: int) -> float:
+def need(episode: Episode) -> float:
     """Steps that the episode needed for success, tolls not counted.
 
-    Where the budget ran out first, the least that it can have been; infinite where the policy
+    Where it was cut off first, the least that it can have been; infinite where the policy
     failed with steps to spare.
     """
-    paid = sum(bool(step.blocked) for step in episode.steps)
+    executed = len(episode.steps) - sum(bool(step.blocked) for step in episode.steps)
     if episode.success:
-        return len(episode.steps) - paid
-    return max_steps - paid + 1 if episode.ending == "budget" else inf
+        return executed
+    return executed + 1 if episode.ending in ("budget", "truncated") else inf
 
 
-def predicted_toll(objective: Objective, evidence: Evidence, max_steps: int) -> int | None:
-    """The toll under which `evidence` would have met the middle of the band.
+def success_within(evidence: Evidence, steps: float) -> float:
+    """The probability of a success within so many steps, by the product-limit estimate.
 
-    A toll of m turns exactly those successes into failures that need more than
-    `max_steps - m` steps, and makes the others m steps longer.
+    An episode that was cut off counts for as long as it ran.
+
+    Source: Kaplan and Meier (1958), Nonparametric estimation from incomplete observations.
+    """
+    solved = [need(episode) for episode in evidence.solved]
+    cut = [need(episode) for episode in evidence.counted if not episode.success]
+    unsolved = 1.0
+    for time in sorted({each for each in solved if each <= steps}):
+        running = sum(each >= time for each in solved) + sum(each > time for each in cut)
+        unsolved *= 1 - solved.count(time) / running
+    return 1 - unsolved
+
+
+def predicted(objective: Objective, evidence: Evidence, max_steps: int, toll: int) -> float | None:
+    """The measure of `objective` if `toll` of the `max_steps` were taken away.
+
+    A success rate is the mean over the neighbouring tolls, since a small sample is rough.
 
     Returns:
-        The toll, at least 0; `None` if no toll can do it.
+        The value; `None` for other objectives, and where there is no success to go by.
     """
-    needs = sorted(need(episode, max_steps) for episode in evidence.counted)
+    if not evidence.solved:
+        return None
+    left = max_steps - toll
+    if isinstance(objective, SuccessBand):
+        return fmean(success_within(evidence, left + near) for near in (-1, 0, 1))
     if isinstance(objective, StepBand):
-        solved = [steps for steps in needs if steps <= max_steps]
-        return max(0, round(objective.middle - fmean(solved))) if solved else None
-    if not isinstance(objective, SuccessBand) or not needs:
-        return None
-    kept = round(objective.middle * len(needs))
-    last_kept, first_lost = needs[kept - 1] if kept else 0.0, (*needs, inf)[kept]
-    if isinf(last_kept):
-        return None
-    limit = last_kept if isinf(first_lost) else max(last_kept, (last_kept + first_lost - 1) // 2)
-    return max(0, int(max_steps - limit))
+        kept = [steps for episode in evidence.solved if (steps := need(episode)) <= left]
+        return fmean(kept) + toll if kept else None
+    return None
 
 
 def paid(evidence: Evidence) -> float:

@@ -11,9 +11,6 @@ from harness_core.stage import Stage
 from harness_core.values import JsonDict
 from harness_rigger.strategy import Case
 
-PLACES = 3
-"""How many hiding places are tried, and how many other places; each of another type."""
-
 
 def household_shapes(case: Case) -> Iterator[tuple[str, tuple[Component, ...]]]:
     """Hides the target objects behind closed doors, or moves them; each with a name in words.
@@ -25,7 +22,7 @@ def household_shapes(case: Case) -> Iterator[tuple[str, tuple[Component, ...]]]:
         return
     targets = list(_targets(case))
     for hidden in (True, False):
-        for place in _places(case, targets, hidden)[:PLACES]:
+        for place in _places(case, targets, hidden):
             actions: list[str] = []
             for thing, start in targets:
                 if actions[-1:] != [f"go to {start}"]:

@@ -1,8 +1,9 @@
-"""The search itself: a coarse shape, then a fine toll."""
+"""The search itself: coarse shapes, and a fine toll on each."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from math import ceil
 
 from attrs import field, frozen
@@ -10,9 +11,9 @@ from attrs import field, frozen
 from harness_core.component import Component
 from harness_core.stage import Stage
 from harness_rigger.evidence import Evidence
-from harness_rigger.objectives import SuccessBand
+from harness_rigger.objectives import StepBand, SuccessBand
 from harness_rigger.search.contracts import EarlyEnd, FirstSentences, LongWay, WithholdAdmissible
-from harness_rigger.search.dial import moves, paid, predicted_toll
+from harness_rigger.search.dial import moves, paid, predicted
 from harness_rigger.search.household import household_shapes
 from harness_rigger.strategy import Candidate, Case, Diagnosis, Trial
 
@@ -23,7 +24,7 @@ CARRIED = 3
 """The toll that one move of an earlier episode can carry: under a toll, policies move more."""
 
 AS_IT_IS = "as it is"
-EARLY_END = "early end"
+LONG_WAY, EARLY_END = "long way", "early end"
 
 
 @frozen
@@ -40,14 +41,31 @@ class Shape:
 
 
 @frozen
+class Option:
+    """A shape with a toll, and what the rollouts in that shape say of it.
+
+    Args:
+        shape: the coarse change.
+        dial: how the toll is taken: `LONG_WAY` or `EARLY_END`; empty without toll.
+        toll: steps that are taken from the budget.
+        off: how far the predicted measure is from the middle of the band.
+    """
+
+    shape: Shape
+    dial: str = ""
+    toll: int = 0
+    off: float = 0.0
+
+
+@frozen
 class SearchStrategy:
     """Reshapes without a model.
 
-    A task that is too easy gets a toll on moves, as large as the steps that earlier episodes
-    left over say; where the moves cannot carry the toll, a coarse change comes first. A task
-    that is too hard starts further down a known path, by bisection, and then gets its toll.
-    Where no toll can be carried, a success band is met by an early end, which takes the same
-    steps away.
+    Every shape is rolled as it is; its rollouts predict what any toll on it would do: a toll on
+    moves, or an early end. The toll whose prediction is nearest to the middle of the band is
+    tried, over all shapes seen so far, and its rollouts sharpen the next prediction. Where none
+    is in the band, the next shape is rolled: other places for the target objects and less to
+    read where a task is too easy, a start further down a known path where it is too hard.
 
     Args:
         verb: how moves begin; empty: `"go to"` where it occurs, else the most frequent first
@@ -67,82 +85,49 @@ class SearchStrategy:
         return Diagnosis(direction, f"{count} of {len(failed)} failures end with {ending!r}")
 
     def write(self, case: Case, diagnosis: Diagnosis) -> Candidate | None:
-        """The next shape and toll; `None` when every shape is used up."""
-        if not case.trials:
-            return self._first(case, diagnosis)
-        last = case.trials[-1]
-        shape, toll = _shape_of(last), _toll_of(last)
-        direction = case.objective.direction(last.standing)
-        if last.decision.reason in ("component-error", "unchanged", "no-evidence"):
-            return self._other_shape(case, diagnosis)
-        if direction == "easier" and toll == 0:
-            return self._other_shape(case, diagnosis)
-        adjusted = self._adjusted(case, shape, toll, direction == "harder")
-        if (
-            direction == "harder"
-            and toll
-            and shape.name != EARLY_END
-            and paid(last.evidence) < toll
-        ):
-            return self._other_shape(case, diagnosis)  # the moves cannot carry more
-        if adjusted > self._capacity(case, shape) or _was_tried(case, shape, adjusted):
-            return self._other_shape(case, diagnosis)
-        return self._tolled(case, shape, adjusted)
+        """The next shape and toll; `None` when every idea is used up."""
+        untried = [option for option in self._options(case) if not _tried(case, option)]
+        best = min(untried, key=lambda option: option.off, default=None)
+        if best is not None and best.off <= _half_width(case):
+            return self._candidate(case, best)
+        shape = _next_head(case) if diagnosis.direction == "easier" else _next_shape(case)
+        if shape is not None:
+            return self._candidate(case, Option(shape))
+        return None if best is None else self._candidate(case, best)
 
-    def _first(self, case: Case, diagnosis: Diagnosis) -> Candidate | None:
-        toll = predicted_toll(case.objective, case.baseline, case.max_steps)
-        if diagnosis.direction == "harder" and toll and toll <= self._capacity(case, Shape()):
-            return self._tolled(case, Shape(), toll)
-        return self._other_shape(case, diagnosis)
+    def _options(self, case: Case) -> Iterator[Option]:
+        """All tolls on all shapes that were rolled; of equals the first is to be preferred."""
+        for shape in _rolled_shapes(case):
+            for dial in (LONG_WAY, EARLY_END):
+                seen = _seen(case, shape, dial)
+                for toll in range(1, self._capacity(case, shape, dial) + 1):
+                    value = predicted(case.objective, seen, case.max_steps, toll)
+                    if value is not None:
+                        off = abs(value - case.objective.middle)
+                        yield Option(shape, dial, toll, round(off, 6))
 
-    def _other_shape(self, case: Case, diagnosis: Diagnosis) -> Candidate | None:
-        if diagnosis.direction == "easier":
-            head = _next_head(case)
-            if head is None:
-                return None
-            return self._tolled(case, Shape(_head_name(head), (Stage(case.path[:head]),)), 0)
-        used = {_shape_of(trial).name for trial in case.trials}
-        shape = next((shape for shape in _harder_shapes(case) if shape.name not in used), None)
-        if shape is None:
-            return None
-        toll = 0
-        if shape.name == EARLY_END:
-            toll = predicted_toll(case.objective, case.baseline, case.max_steps) or 1
-        return self._tolled(case, shape, toll)
+    def _capacity(self, case: Case, shape: Shape, dial: str) -> int:
+        """The largest toll of that kind: what the moves of a shape's episodes can carry."""
+        if dial == EARLY_END:
+            return case.max_steps - 1 if isinstance(case.objective, SuccessBand) else 0
+        carried = CARRIED * moves(_seen(case, shape, dial), self._verb(case))
+        for trial in _trials(case, shape, dial):
+            if trial.evidence.solved and paid(trial.evidence) < _toll(trial):
+                carried = min(carried, int(paid(trial.evidence)))
+        return min(carried, case.max_steps - 1)
 
-    def _tolled(self, case: Case, shape: Shape, toll: int) -> Candidate:
-        dial: tuple[Component, ...] = ()
-        rationale = shape.name
-        if shape.name == EARLY_END:
-            dial = (EarlyEnd(case.max_steps - toll),)
-            rationale += f" after {case.max_steps - toll}"
-        elif toll:
+    def _candidate(self, case: Case, option: Option) -> Candidate:
+        toll, components, rationale = option.toll, option.shape.components, option.shape.name
+        if option.dial == EARLY_END:
+            components = (*components, EarlyEnd(case.max_steps - toll))
+            rationale += f", early end after {case.max_steps - toll}"
+        elif option.dial == LONG_WAY:
             verb = self._verb(case)
-            per_move = ceil(toll / moves(self._seen(case, shape), verb))
-            dial = (LongWay(verb, toll, min(PER_MOVE, per_move)),)
+            per_move = ceil(toll / moves(_seen(case, option.shape, LONG_WAY), verb))
+            components = (*components, LongWay(verb, toll, min(PER_MOVE, per_move)))
             rationale += f", ways longer by {toll}"
-        parameters = {"shape": shape.name, "toll": toll}
-        return Candidate((*shape.components, *dial), rationale, parameters)
-
-    def _adjusted(self, case: Case, shape: Shape, toll: int, harder: bool) -> int:
-        """A toll on the right side of the last one, as predicted where the prediction is."""
-        wanted = predicted_toll(case.objective, self._seen(case, shape), case.max_steps)
-        if harder:
-            return max(toll + 1, wanted or 0)
-        return min(toll - 1, toll if wanted is None else wanted)
-
-    def _capacity(self, case: Case, shape: Shape) -> int:
-        """The toll that the moves of a shape's episodes can carry."""
-        if shape.name == EARLY_END:
-            return case.max_steps - 1
-        return CARRIED * moves(self._seen(case, shape), self._verb(case))
-
-    def _seen(self, case: Case, shape: Shape) -> Evidence:
-        """All rollouts in a shape, at any toll; the baseline where there is none."""
-        same = [trial.evidence for trial in case.trials if _shape_of(trial).name == shape.name]
-        if not same or shape.name == EARLY_END:
-            return case.baseline
-        return Evidence(tuple(episode for evidence in same for episode in evidence.episodes))
+        parameters = {"shape": option.shape.name, "dial": option.dial, "toll": toll}
+        return Candidate(components, rationale, parameters)
 
     def _verb(self, case: Case) -> str:
         if self.verb:
@@ -155,45 +140,65 @@ class SearchStrategy:
         return first_words.most_common(1)[0][0] if first_words else ""
 
 
-def _harder_shapes(case: Case) -> list[Shape]:
-    shapes = [Shape(name, components) for name, components in household_shapes(case)]
-    if isinstance(case.objective, SuccessBand):
-        shapes.append(Shape(EARLY_END))
-    shapes.append(Shape("first two sentences", (FirstSentences(2),)))
-    if "admissible" in case.start.data:
-        shapes.append(Shape("no admissible list", (WithholdAdmissible(1),)))
-    return shapes
+def _half_width(case: Case) -> float:
+    band = case.objective
+    return (band.high - band.low) / 2 if isinstance(band, SuccessBand | StepBand) else 0.0
 
 
-def _shape_of(trial: Trial) -> Shape:
-    dials = (LongWay, EarlyEnd)
-    coarse = tuple(c for c in trial.candidate.components if not isinstance(c, dials))
-    return Shape(str(trial.candidate.parameters["shape"]), coarse)
+def _rolled_shapes(case: Case) -> list[Shape]:
+    """The env as it is, then every shape whose rollouts differ from it."""
+    rolled = [
+        Shape(str(trial.candidate.parameters["shape"]), trial.candidate.components)
+        for trial in case.trials
+        if not _toll(trial) and trial.decision.reason not in ("component-error", "unchanged")
+    ]
+    return [Shape(), *rolled]
 
 
-def _was_tried(case: Case, shape: Shape, toll: int) -> bool:
-    return any(_shape_of(t).name == shape.name and _toll_of(t) == toll for t in case.trials)
+def _seen(case: Case, shape: Shape, dial: str) -> Evidence:
+    """The rollouts of a shape without toll, and with tolls of that kind."""
+    episodes = case.baseline.episodes if shape.name == AS_IT_IS else ()
+    for trial in (*_trials(case, shape, ""), *_trials(case, shape, dial)):
+        episodes += trial.evidence.episodes
+    return Evidence(episodes)
 
 
-def _toll_of(trial: Trial) -> int:
+def _trials(case: Case, shape: Shape, dial: str) -> list[Trial]:
+    wanted = {"shape": shape.name, "dial": dial}
+    return [t for t in case.trials if wanted.items() <= t.candidate.parameters.items()]
+
+
+def _toll(trial: Trial) -> int:
     return int(trial.candidate.parameters["toll"])
 
 
-def _head_name(head: int) -> str:
-    return f"head start of {head}"
+def _tried(case: Case, option: Option) -> bool:
+    return any(_toll(trial) == option.toll for trial in _trials(case, option.shape, option.dial))
 
 
-def _next_head(case: Case) -> int | None:
+def _next_shape(case: Case) -> Shape | None:
+    """The next coarse change of a task that is too easy."""
+    shapes = [Shape(name, components) for name, components in household_shapes(case)]
+    shapes.append(Shape("first two sentences", (FirstSentences(2),)))
+    if "admissible" in case.start.data:
+        shapes.append(Shape("no admissible list", (WithholdAdmissible(1),)))
+    used = {trial.candidate.parameters["shape"] for trial in case.trials}
+    return next((shape for shape in shapes if shape.name not in used), None)
+
+
+def _next_head(case: Case) -> Shape | None:
     """Bisects the known path for a start that is neither too hard nor too easy."""
-    heads = {_head_name(head): head for head in range(1, len(case.path))}
+    names = {f"head start of {head}": head for head in range(1, len(case.path))}
     low, high = 0, len(case.path)
     for trial in case.trials:
-        head = heads.get(_shape_of(trial).name, 0)
-        if not head or _toll_of(trial):
+        head = names.get(trial.candidate.parameters["shape"], 0)
+        if not head or _toll(trial):
             continue
         if case.objective.direction(trial.standing) == "easier":
             low = max(low, head)
         else:
             high = min(high, head)
     middle = (low + high + 1) // 2
-    return middle if low < middle < high else None
+    if not low < middle < high:
+        return None
+    return Shape(f"head start of {middle}", (Stage(case.path[:middle]),))
