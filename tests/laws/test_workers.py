@@ -30,7 +30,9 @@ STACKS = st.builds(
 def pools() -> Iterator[list[RolloutPool]]:
     register("support.ladder_plugin")
     with ExitStack() as stack:
-        yield [stack.enter_context(RolloutPool(workers)) for workers in (1, 2, 4)]
+        apart = RolloutPool(2, build_policy=PolicySpec.build)
+        pools = [RolloutPool(1), RolloutPool(2), RolloutPool(4), apart]
+        yield [stack.enter_context(pool) for pool in pools]
 
 
 @settings(max_examples=15, deadline=None)
@@ -38,7 +40,10 @@ def pools() -> Iterator[list[RolloutPool]]:
 def test_worker_counts_do_not_matter(
     pools: list[RolloutPool], stacks: list[StackSpec], seed: int
 ) -> None:
-    """One, two and four workers give equal episodes, and so does a second run of each."""
+    """One, two and four workers give equal episodes, and so does a second run of each.
+
+    It does not matter either whether the policy plays in the env's process or apart from it.
+    """
     policy = PolicySpec("random")
     units = [Unit(stack, policy, seed + number, 8) for stack in stacks for number in range(3)]
     runs = [pool.run(units) for pool in pools for _ in range(2)]

@@ -67,6 +67,18 @@ class PolicySpec:
             raise SpecError(f"Policy {self.id!r} does not take these options: {error}.") from error
         return policy
 
+    @property
+    def beside_env(self) -> bool:
+        """Whether the policy may be built and called in the process of its env.
+
+        A class says so by `beside_env = True`: it is quick, needs no network, and keeps nothing
+        that other episodes have to see.
+
+        Raises:
+            UnknownIdError: no plugin registers `id`.
+        """
+        return getattr(load("policy", self.id), "beside_env", False) is True
+
 
 @runtime_checkable
 class Policy(Protocol):
@@ -85,6 +97,8 @@ class ScriptedPolicy:
     Args:
         actions: texts, `{"tool": ..., "arguments": ...}`, or `Action`s.
     """
+
+    beside_env = True
 
     def __init__(self, actions: Iterable[Action | str | Mapping[str, Any]]) -> None:
         if isinstance(actions, str):
@@ -105,6 +119,8 @@ class ScriptedPolicy:
 
 class RandomPolicy:
     """Picks evenly among `observation.data["admissible"]`."""
+
+    beside_env = True
 
     def __init__(self) -> None:
         self._random = random.Random(0)

@@ -87,12 +87,15 @@ class _Run:
 class RolloutPool(Closing):
     """Worker processes for envs; policies are called from the threads of this process.
 
+    A policy whose class says `beside_env = True` is built and called in the env's process
+    instead, so that an episode costs no message for every step.
+
     Args:
         workers: processes, and episodes at a time.
         limits: what takes longer is killed.
         retries: further tries of an episode that infrastructure ended.
         store: keeps every episode; units whose episode it has are not run again.
-        build_policy: makes the policy of a unit; by default the registered one.
+        build_policy: makes the policy of a unit, in this process; by default the registered one.
     """
 
     def __init__(
@@ -102,7 +105,7 @@ class RolloutPool(Closing):
         limits: Limits | None = None,
         retries: int = 2,
         store: RunStore | None = None,
-        build_policy: Callable[[PolicySpec], Policy] = PolicySpec.build,
+        build_policy: Callable[[PolicySpec], Policy] | None = None,
     ) -> None:
         if workers < 1 or retries < 0:
             raise HarnessError(
@@ -230,18 +233,24 @@ class RolloutPool(Closing):
         try:
             with self._process(run) as process:
                 env = RemoteEnv(process, unit.stack, self._limits)
-                episode = run_episode(
-                    env,
-                    self._build_policy(unit.policy),
-                    max_steps=unit.max_steps,
-                    seed=unit.seed,
-                    max_seconds=self._limits.episode,
-                )
+                episode = self._episode(env, unit)
                 with contextlib.suppress(HarnessError):  # one that cannot close is not reused
                     env.close()
                 return episode
         except Exception as error:
             return _failed(unit, error)
+
+    def _episode(self, env: RemoteEnv, unit: Unit) -> Episode:
+        if self._build_policy is None and unit.policy.beside_env:
+            return env.play(unit.policy, unit.max_steps, unit.seed)
+        build = self._build_policy or PolicySpec.build
+        return run_episode(
+            env,
+            build(unit.policy),
+            max_steps=unit.max_steps,
+            seed=unit.seed,
+            max_seconds=self._limits.episode,
+        )
 
     @contextlib.contextmanager
     def _process(self, run: _Run | None = None) -> Iterator[EnvProcess]:

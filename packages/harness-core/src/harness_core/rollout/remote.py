@@ -13,13 +13,16 @@ import time
 from collections.abc import Mapping, Sequence
 from multiprocessing.connection import Connection
 from socket import socketpair
+from types import MappingProxyType
 from typing import Any
 
-from attrs import frozen
+from attrs import asdict, frozen
 
 from harness_core import errors
 from harness_core.env import ActionableEnv
+from harness_core.episode import Episode
 from harness_core.errors import EnvError, EnvTimeout, HarnessError, told
+from harness_core.policies import PolicySpec
 from harness_core.registry import registered_modules
 from harness_core.spec import StackSpec
 from harness_core.values import (
@@ -100,23 +103,34 @@ class EnvProcess:
         """Whether the process can take calls."""
         return not self._connection.closed and self._process.poll() is None
 
-    def call(self, method: str, *arguments: Any, timeout: float) -> Any:
+    def call(
+        self,
+        method: str,
+        *arguments: Any,
+        timeout: float,
+        limits: Mapping[str, float] = MappingProxyType({}),
+    ) -> Any:
         """The answer to one call.
+
+        Args:
+            method: of the env, or `build` or `play`.
+            arguments: its arguments.
+            timeout: seconds until there must be an answer.
+            limits: by the name of what the worker is about to do, seconds for that; and for the
+                whole call, as `episode`.
 
         Raises:
             EnvTimeout: no answer within `timeout` seconds; the process is dead now.
             EnvError: the process died, or the env raised a plain exception.
             HarnessError: what the env raised.
         """
+        began = time.monotonic()
         try:
             self._connection.send((method, arguments))
-            if not self._connection.poll(max(0.0, timeout)):
-                self.kill()
-                raise EnvTimeout(
-                    f"{method} did not return within {timeout:.3g} s; its process was killed. "
-                    "Raise the limit if the env is merely slow."
-                )
-            kind, value = self._connection.recv()
+            kind, value = self._answer(method, timeout)
+            while kind == "about to":
+                left = began + limits["episode"] - time.monotonic()
+                kind, value = self._answer(value, min(limits[value], left))
         except (EOFError, OSError) as error:
             self.kill()
             code = self._process.returncode
@@ -132,6 +146,16 @@ class EnvProcess:
         if kind == "value":
             return value
         raise _rebuilt(*value)
+
+    def _answer(self, method: str, timeout: float) -> tuple[str, Any]:
+        if not self._connection.poll(max(0.0, timeout)):
+            self.kill()
+            raise EnvTimeout(
+                f"{method} did not return within {timeout:.3g} s; its process was killed. "
+                "Raise the limit if the env is merely slow."
+            )
+        answer: tuple[str, Any] = self._connection.recv()
+        return answer
 
     def interrupt(self) -> None:
         """Ends the process and everything it started; the thread that uses it frees it."""
@@ -237,6 +261,16 @@ class RemoteEnv(ActionableEnv):
     def step_signal(self) -> float:
         signal: float = self._call("step_signal")
         return signal
+
+    def play(self, policy: PolicySpec, max_steps: int, seed: int) -> Episode:
+        """A whole episode in the env's process, with the policy built there."""
+        limits = asdict(self._limits)
+        episode: Episode = self._process.call(
+            *("play", policy, max_steps, seed, limits["episode"]),
+            timeout=limits["reset"],
+            limits=limits,
+        )
+        return episode
 
     def close(self) -> None:
         """Closes the env; its process stays for the next one."""

@@ -29,7 +29,7 @@ def main(channel: int, lifeline: int) -> None:
     connection: Connection[Any, Any] = Connection(channel)
     tmp = os.environ["TMPDIR"]
     threading.Thread(target=_die_with_parent, args=(lifeline, tmp), daemon=True).start()
-    served = _Served()
+    served = _Served(connection)
     try:
         for module in connection.recv():
             register(module)
@@ -72,7 +72,8 @@ def _pickled(kind: str, value: object) -> bytes:
 class _Served:
     """The calls that a worker answers; `build` first, the rest on the env it built."""
 
-    def __init__(self) -> None:
+    def __init__(self, connection: Connection[Any, Any]) -> None:
+        self._connection = connection
         self._env: ActionableEnv | None = None
 
     def build(self, stack: dict[str, Any]) -> dict[str, Any]:
@@ -90,6 +91,16 @@ class _Served:
 
     def reset(self, seed: int | None, options: dict[str, Any] | None) -> Any:
         return self.env.reset(seed=seed, options=options)
+
+    def play(self, policy: Any, max_steps: int, seed: int, max_seconds: float) -> Any:
+        """A whole episode, here; before every call of the env it says which."""
+        from harness_core.episode import run_episode
+        from harness_core.rollout.watched import WatchedEnv
+
+        env = WatchedEnv(self.env, lambda call: self._connection.send(("about to", call)))
+        return run_episode(
+            env, policy.build(), max_steps=max_steps, seed=seed, max_seconds=max_seconds
+        )
 
     @property
     def env(self) -> ActionableEnv:
