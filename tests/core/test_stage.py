@@ -1,6 +1,6 @@
 import pytest
 
-from harness_core import Action, EnvState, Stage, StepResult
+from harness_core import Action, EnvState, Stage, StepResult, make
 from harness_core.errors import InvalidAction, SpecError, StageError
 from harness_core.testing import CorridorEnv
 from harness_core.testing.contracts import Forbid
@@ -40,6 +40,26 @@ def test_every_reset_replays():
     first = env.reset(seed=START_0)
     env.step(Action("right"))
     assert env.reset(seed=START_0) == first
+
+
+def test_a_live_env_is_staged_once(monkeypatch):
+    """The same start and actions are replayed once a process: equal episodes, no further step."""
+    stepped = []
+    step = CorridorEnv.step
+    monkeypatch.setattr(CorridorEnv, "step", lambda env, a: stepped.append(a) or step(env, a))
+
+    def started(seed, actions, **options):
+        stepped.clear()
+        env = Stage(actions)(make("corridor", task="length-6", **options))
+        start, replayed = env.reset(seed=seed), len(stepped)
+        return replayed, [start, env.get_env_state(), env.step(Action("right")), env.evaluate()]
+
+    replayed, first = started(3, ["switch", "right"])
+    assert replayed == 2
+    assert started(3, ["switch", "right"]) == (0, first)
+    assert started(4, ["switch", "right"])[0] == 2
+    assert started(3, ["switch"])[0] == 1
+    assert started(3, ["switch", "right"], limit=9)[0] == 2
 
 
 def test_an_action_without_effect_is_named_with_the_answer():

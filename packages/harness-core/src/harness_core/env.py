@@ -116,5 +116,16 @@ class ActionableEnv(Closing):
         """A dense signal for the last step, if the env has one. Never decides success."""
         return 0.0
 
+    def resume(self, state: JsonDict) -> bool:
+        """Goes on, in place, from what `save_state` of an env with the same options wrote.
+
+        Returns:
+            Whether it does; an env that does not is unchanged, and `from_state` makes another.
+
+        Raises:
+            SpecError, EnvError: `state` is not of this env.
+        """
+        return False
+
     def close(self) -> None:
         """Frees everything the env holds. May be called twice, and after a failed start."""

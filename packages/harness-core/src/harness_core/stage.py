@@ -16,8 +16,8 @@ from harness_core.component import Component
 from harness_core.env import ActionableEnv
 from harness_core.errors import InvalidAction, StageError
 from harness_core.layer import Layer
-from harness_core.serial import json_copy
-from harness_core.values import Action, ResetResult, StepResult
+from harness_core.serial import digest_of, json_copy, to_data
+from harness_core.values import Action, JsonDict, ResetResult, StepResult
 
 
 def _actions(values: Iterable[Action | str | Mapping[str, Any]]) -> tuple[Action, ...]:
@@ -41,6 +41,17 @@ class Stage(Component):
         return StageLayer(env, self)
 
 
+KEPT = 256
+_ends: dict[str, JsonDict] = {}
+"""Where this process's latest replays led, by everything that decides it."""
+
+
+def _remember(key: str, end: JsonDict) -> None:
+    while len(_ends) >= KEPT:
+        _ends.pop(next(iter(_ends)), None)
+    _ends[key] = end
+
+
 class StageLayer(Layer):
     """Replays once per reset; leaves steps alone."""
 
@@ -49,13 +60,28 @@ class StageLayer(Layer):
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> ResetResult:
-        """The inner reset, then the replay.
+        """The inner reset, then the replay; where the env can resume, only the first time.
 
         Raises:
             StageError: an action was refused, had no effect, ended the episode, or the replay
                 as a whole already satisfies the verifier.
         """
         start = self.inner.reset(seed=seed, options=options)
+        key = self._key()
+        if not (key in _ends and self.inner.resume(_ends[key])):
+            self._replay_all()
+            if key:
+                _remember(key, self.inner.save_state())
+        return start.replace(observation=self.inner.observe())
+
+    def _key(self) -> str:
+        """Everything that decides where the replay leads; empty where that cannot be kept."""
+        origin = self.inner.origin
+        if self.inner.snapshots != "live" or isinstance(self.inner, Layer) or origin is None:
+            return ""
+        return digest_of([to_data(origin), self.inner.save_state(), to_data(self.component)])
+
+    def _replay_all(self) -> None:
         for position, action in enumerate(self.component.actions, start=1):
             self._replay(position, action)
         if self.verifier_cost == "free" and self.inner.evaluate().success:
@@ -64,7 +90,6 @@ class StageLayer(Layer):
                 "solved. Leave at least its last action to the agent."
             )
         self.inner.notify_replay_complete()
-        return start.replace(observation=self.inner.observe())
 
     def _replay(self, position: int, action: Action) -> None:
         before = self.inner.get_env_state().data

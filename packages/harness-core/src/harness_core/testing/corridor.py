@@ -124,15 +124,20 @@ class CorridorEnv(ActionableEnv):
     def from_state(cls, state: JsonDict) -> CorridorEnv:
         env = cls(state["task"], **state["options"])
         env.reset(seed=state["seed"])
-        actions = [Action(*parts) for parts in state["actions"]]
-        if "world" in state:
-            env._position, env._lamp, env._stopped = state["world"]
-            env._history = actions
-        else:
-            for action in actions:
-                env.step(action)
-        env._free = state["free"]
+        if not env.resume(state):
+            for parts in state["actions"]:
+                env.step(Action(*parts))
+            env._free = state["free"]
         return env
+
+    def resume(self, state: JsonDict) -> bool:
+        if "world" not in state:
+            return False
+        self._task, self._seed, self._free = state["task"], state["seed"], state["free"]
+        self._position, self._lamp, self._stopped = state["world"]
+        self._history = [Action(*parts) for parts in state["actions"]]
+        self._running = True
+        return True
 
     def tools(self) -> tuple[Tool, ...]:
         way = {"type": "string", "enum": ["left", "right"]}

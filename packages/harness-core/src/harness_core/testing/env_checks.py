@@ -251,12 +251,24 @@ def _snapshot(case: Case) -> Iterator[str]:
                         "that the env keeps between steps."
                     )
                     continue
+                yield from _resumed(case, text, here, done)
                 rest, twin_rest = play(env, actions[done:]), play(twin, actions[done:])
                 if told := difference(rest, twin_rest):
                     yield (
                         f"from_state after {done} actions goes on differently, {told}. Save all "
                         "that the env keeps between steps, random generators included."
                     )
+
+
+def _resumed(case: Case, saved: str, here: list[str], done: int) -> Iterator[str]:
+    """An env that resumes stands where `from_state` does, whatever it did before."""
+    with case.env() as other:
+        other.reset(seed=1)
+        play(other, case.walk(1)[:3])
+        if not other.resume(json.loads(saved)):
+            return
+        if told := difference(here, standing(other)):
+            yield f"resume after {done} actions stands elsewhere, {told}. Put back what was saved."
 
 
 def _steps(case: Case) -> Iterator[str]:
