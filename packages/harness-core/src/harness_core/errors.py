@@ -47,8 +47,9 @@ def _alike(asked: str, ids: list[str]) -> list[str]:
     """The ids to compare with: of thousands, those that begin alike, since comparing is slow."""
     if len(ids) <= 400:
         return ids
-    place = bisect(ids, asked)
-    return ids[max(0, place - 200) : place + 200]
+    places = {bisect(ids, asked[: len(asked) - cut]) for cut in range(8)}
+    near = {number for place in places for number in range(max(0, place - 50), place + 50)}
+    return [ids[number] for number in sorted(near) if number < len(ids)]
 
 
 class UnknownTaskError(UnknownIdError):
