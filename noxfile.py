@@ -75,14 +75,14 @@ def lint(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Speed, as ratios measured in one run."""
     install_packages(session, "pytest>=8", "pytest-benchmark>=5", "gymnasium>=1.0")
+    install_alfworld(session)
     session.run("pytest", "tests/bench", *session.posargs)
 
 
 @nox.session
 def reproduce(session: nox.Session) -> None:
-    """Experiments: `-- --list`, `-- NAME`, `-- NAME --scale paper`."""
+    """Experiments: `-- --list`, `-- NAME`, `-- NAME --scale small`."""
     install_packages(session, "matplotlib>=3.8")
-    install_alfworld(session)
     session.run("harness", "reproduce", *session.posargs)
 
 

@@ -1,8 +1,7 @@
 """The documentation says what is: its code runs, its lists are complete, its links lead somewhere.
 
 A page's Python blocks are one program. A block titled `name.py` is a file beside it; a page's
-blocks titled `output` are what the program prints, in this order; blocks titled `needs alfworld`
-run only where ALFWorld is installed.
+blocks titled `output` are what the program prints, in this order.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import shlex
 import subprocess
 import sys
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,7 +26,6 @@ from support.cli import HARNESS
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
-ALFWORLD = "needs alfworld"
 
 _BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]*)\")?\n(.*?)^```$", re.M | re.S)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -53,20 +50,17 @@ def blocks(page: Path) -> list[Block]:
     ]
 
 
-def run_page(page: Path, folder: Path, *, alfworld: bool) -> None:
+def run_page(page: Path, folder: Path) -> None:
     """Runs a page's blocks as one program, whose lines are numbered as in the page."""
     lines: list[str] = []
     printed: list[str] = []
-    skipped = False
     for block in blocks(page):
         if block.language == "python" and block.title.endswith(".py"):
             (folder / block.title).parent.mkdir(parents=True, exist_ok=True)
             (folder / block.title).write_text(block.text)
         elif block.language == "python":
-            skipped = block.title == ALFWORLD and not alfworld
-            if not skipped:
-                lines += [""] * (block.line - 1 - len(lines)) + block.text.splitlines()
-        elif block.title == "output" and not skipped:
+            lines += [""] * (block.line - 1 - len(lines)) + block.text.splitlines()
+        elif block.title == "output":
             printed.append(block.text)
     program = folder / f"{page.stem}_page.py"
     program.write_text("\n".join(lines) + "\n")
@@ -85,31 +79,17 @@ def run_page(page: Path, folder: Path, *, alfworld: bool) -> None:
         assert found, f"{page} does not print\n{expected}\nin this order, but\n{done.stdout}"
 
 
-def pages_with_code(*, alfworld: bool) -> list[Path]:
-    """The pages with Python blocks that need ALFWorld, or with some that do not."""
-    return [
-        page
-        for page in PAGES
-        if alfworld in [b.title == ALFWORLD for b in blocks(page) if b.language == "python"]
-    ]
+PAGES_WITH_CODE = [page for page in PAGES if any(b.language == "python" for b in blocks(page))]
 
 
 def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("page", pages_with_code(alfworld=False), ids=name_of)
+@pytest.mark.parametrize("page", PAGES_WITH_CODE, ids=name_of)
 def test_the_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
     """Every Python block runs, in the order of the page, and prints what the page shows."""
-    run_page(page, tmp_path, alfworld=False)
-
-
-@pytest.mark.textworld
-@pytest.mark.skipif(find_spec("textworld") is None, reason="alfworld is not installed")
-@pytest.mark.parametrize("page", pages_with_code(alfworld=True), ids=name_of)
-def test_the_blocks_that_need_alfworld_run(page: Path, tmp_path: Path) -> None:
-    """So do those that need the engine of ALFWorld."""
-    run_page(page, tmp_path, alfworld=True)
+    run_page(page, tmp_path)
 
 
 def test_every_language_is_named() -> None:

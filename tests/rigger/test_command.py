@@ -83,7 +83,7 @@ def test_reproduce_lists_and_refuses(cli: Cli) -> None:
     """`--list` names the experiments; an unknown name or scale is told with the known ones."""
     assert "target-band" in cli("reproduce", "--list").stdout
     assert "Did you mean 'target-band'?" in cli("reproduce", "target-bend").stderr
-    assert "Known: default, paper, smoke" in cli("reproduce", "--scale", "huge").stderr
+    assert "Known: default, small, smoke" in cli("reproduce", "--scale", "huge").stderr
 
 
 @pytest.mark.textworld

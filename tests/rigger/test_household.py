@@ -26,7 +26,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StackSpec]:
     from harness_bridges.alfworld.games import generate_games
 
     games: Path = tmp_path_factory.mktemp("games")
-    (game,) = generate_games(games, count=1, seed=1, families=[CLEAN], size="small", hidden=False)
+    (game,) = generate_games(games, count=1, seed=4, families=[CLEAN], receptacles=9, hidden=False)
     before = os.environ.get("ALFWORLD_DATA")
     os.environ["ALFWORLD_DATA"] = str(games)
     yield StackSpec("alfworld", task=game.id)

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 from harness_bridges.alfworld.games import FAMILIES, Game, find_games, read_game
-from harness_bridges.alfworld.games.files import engine_texts
+from harness_bridges.alfworld.games.files import game_content
 from harness_bridges.alfworld.games.problem import Problem
 from harness_bridges.alfworld.games.room import Receptacle, Room, Thing, place
 from harness_bridges.alfworld.games.task import TaskSpec
@@ -38,18 +38,11 @@ def kitchen(root: Path, task: TaskSpec, things: dict[str, str], extra: str = "")
     receptacles = {kind: _receptacle(kind, number) for number, kind in enumerate(kinds)}
     objects: list[Thing] = [place(kind, receptacles[where], rng) for kind, where in things.items()]
     room = Room(1, "kitchen", "loc|9|9|0|30", tuple(receptacles.values()), ())
-    sentence = task.sentence(0)
-    text = Problem(room, tuple(objects), task, sentence).pddl()
-    domain, grammar = engine_texts()
+    content = game_content(Problem(room, tuple(objects), task, task.sentence(0)))
+    content["pddl_problem"] = content["pddl_problem"].replace("(:init", f"(:init\n{extra}")
     folder = f"train/{task.family}-{task.object}-None-{task.receptacle}-1/trial_made"
     (root / folder).mkdir(parents=True)
-    content = {
-        "pddl_domain": domain,
-        "grammar": grammar.replace("UNKNOWN GOAL", sentence),
-        "pddl_problem": text.replace("(:init", f"(:init\n{extra}"),
-        "solvable": True,
-        "walkthrough": [],
-    }
+    content |= {"solvable": True, "walkthrough": []}
     (root / folder / "game.tw-pddl").write_text(json.dumps(content))
     return folder
 
@@ -58,12 +51,16 @@ def _receptacle(kind: str, number: int) -> Receptacle:
     id_ = f"{kind.removesuffix('Basin')}|+0{number}.00|00.50|00.00"
     id_ += f"|{kind}" if kind.endswith("Basin") else ""
     openable = kind in ("Drawer", "Microwave", "Fridge")
-    return Receptacle(id_, kind, f"loc|{number}|0|0|60", openable, (float(number), 0.5, 0.0))
+    return Receptacle(
+        id_, kind, f"loc|{number}|0|0|60", openable, openable, (float(number), 0.5, 0.0)
+    )
 
 
-def real_games(each: int) -> list[Game]:
-    """A fixed draw of real games: so many of every family, over all splits."""
+def real_games(each: int | None = None) -> list[Game]:
+    """A fixed draw of real games: so many of every family, over all splits; or all seen ones."""
     games = find_games(Path(REAL))
+    if each is None:
+        return [game for game in games if game.split == "valid_seen"]
     rng = Random(0)
     drawn: list[Game] = []
     for family in FAMILIES:
@@ -71,9 +68,9 @@ def real_games(each: int) -> list[Game]:
     return drawn
 
 
-def plays_walkthrough(game: Game) -> bool:
+def plays_walkthrough(game: Game, engine: str) -> bool:
     """Whether every step of the stored walkthrough is admissible and it wins at its end."""
-    with make("alfworld", task=game.id, games=REAL) as env:
+    with make("alfworld", task=game.id, games=REAL, engine=engine) as env:
         shown = env.reset().observation
         steps: Sequence[str] = read_game(game.path)["walkthrough"]
         if not all(isinstance(step, str) for step in steps) or env.evaluate().success:
@@ -87,9 +84,9 @@ def plays_walkthrough(game: Game) -> bool:
         return listed and episode.ending == "terminated" and episode.success is True
 
 
-def wins(game: Game, policy: PolicySpec, seed: int) -> tuple[bool, int]:
+def wins(game: Game, engine: str, policy: PolicySpec, seed: int) -> tuple[bool, int]:
     """Whether the policy solves a real game within 50 steps, and in how many."""
-    with make("alfworld", task=game.id, games=REAL) as env:
+    with make("alfworld", task=game.id, games=REAL, engine=engine) as env:
         episode = run_episode(env, policy.build(), max_steps=50, seed=seed)
         if episode.success is None:
             raise AssertionError(episode.failure)

@@ -13,10 +13,9 @@ def cli(tmp_path: Path) -> Cli:
     return Cli(tmp_path)
 
 
-@pytest.mark.textworld
 def test_generated_games_are_played(cli: Cli) -> None:
     """Two commands make games and run a policy on all of them."""
-    made = cli("alfworld", "generate", "games", "--count", "2", "--size", "small")
+    made = cli("alfworld", "generate", "games", "--count", "2", "--receptacles", "9")
     assert made.returncode == 0, made.stderr
     assert len(find_games(cli.folder / "games")) == 2
     run = ("run", "alfworld", "--all", "--policy", "household", "--out", "out")
@@ -25,13 +24,14 @@ def test_generated_games_are_played(cli: Cli) -> None:
     assert "total" in done.stdout
 
 
-@pytest.mark.textworld
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
         (["--count", "0"], "--count is a whole number from 1"),
         (["--family", "pick_two"], "Did you mean 'pick_two_obj_and_place'"),
-        (["--size", "huge"], "Known: full, small"),
+        (["--receptacles", "1"], "receptacles is a whole number from 2 to 200; got 1"),
+        (["--plan-length", "8", "5"], "plan_length is the least and the greatest"),
+        (["--closed", "0", "--hidden"], "Turn one of these knobs"),
         (["--split", "valid"], "Did you mean"),
     ],
 )

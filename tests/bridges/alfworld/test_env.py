@@ -1,4 +1,4 @@
-"""`AlfworldEnv` on the real engine."""
+"""`AlfworldEnv` on both engines."""
 
 from __future__ import annotations
 
@@ -17,22 +17,27 @@ from harness_core.testing import check_env
 from harness_core.testing.contracts import CountSteps
 from harness_core.values import StepResult
 
-pytestmark = pytest.mark.textworld
-pytest.importorskip("textworld")
+
+@pytest.fixture(params=["native", pytest.param("textworld", marks=pytest.mark.textworld)])
+def engine(request: pytest.FixtureRequest) -> str:
+    """Every test runs on both engines."""
+    if request.param == "textworld":
+        pytest.importorskip("textworld")
+    return str(request.param)
 
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory: pytest.TempPathFactory) -> list[Game]:
     """One small game of each family, in the order of the families."""
-    return generate_games(tmp_path_factory.mktemp("games"), count=6, seed=3, size="small")
+    return generate_games(tmp_path_factory.mktemp("games"), count=6, seed=3, receptacles=9)
 
 
 def root_of(game: Game) -> str:
     return str(game.path.parents[3])
 
 
-def env_of(game: Game) -> AlfworldEnv:
-    env = make("alfworld", task=game.id, games=root_of(game))
+def env_of(game: Game, engine: str) -> AlfworldEnv:
+    env = make("alfworld", task=game.id, games=root_of(game), engine=engine)
     assert isinstance(env, AlfworldEnv)
     return env
 
@@ -42,15 +47,15 @@ def walkthrough(game: Game) -> list[str]:
     return steps
 
 
-def test_it_keeps_the_contract(games: list[Game]) -> None:
+def test_it_keeps_the_contract(games: list[Game], engine: str) -> None:
     """`check_env` finds nothing: determinism, interleaving, snapshots, copies, close twice."""
-    assert check_env(lambda: env_of(games[0]), steps=6)
+    assert check_env(lambda: env_of(games[0], engine), steps=6)
 
 
-def test_the_start(games: list[Game]) -> None:
+def test_the_start(games: list[Game], engine: str) -> None:
     """A reset shows the introduction, the goal, the admissible commands and all versions."""
     game = games[2]
-    with env_of(game) as env:
+    with env_of(game, engine) as env:
         start = env.reset()
         assert start.observation.text.startswith("-= Welcome to TextWorld, ALFRED! =-")
         assert start.observation.text.endswith(f"Your task is to: {game.goal}.")
@@ -59,30 +64,30 @@ def test_the_start(games: list[Game]) -> None:
         assert {"help", "inventory", "look"} < set(data["admissible"])
         assert (data["goal"], data["family"], data["task"]) == (game.goal, game.family, game.id)
         assert (start.task.id, start.task.goal) == (game.id, game.goal)
-        assert start.info["engine"].startswith("textworld 1.7")
+        assert start.info["engine"].startswith("native" if engine == "native" else "textworld 1.7")
         assert start.info["dialect"] == data["dialect"] == "move"
         assert len(start.info["game"]) == 64
 
 
-def test_tasks_are_chosen_by_id(games: list[Game]) -> None:
+def test_tasks_are_chosen_by_id(games: list[Game], engine: str) -> None:
     """The id decides; an unknown one names the nearest, and no id is an error, not a choice."""
     root = root_of(games[0])
-    with make("alfworld", games=root) as env:
+    with make("alfworld", games=root, engine=engine) as env:
         assert [task.id for task in env.list_tasks()] == sorted(game.id for game in games)
         with pytest.raises(SpecError, match="Choose a game"):
             env.reset()
         assert env.reset(options={"task": games[1].id}).task.id == games[1].id
         assert env.reset().task.id == games[1].id
     with pytest.raises(UnknownTaskError, match="Did you mean"):
-        make("alfworld", task=games[0].id[:-1], games=root)
+        make("alfworld", task=games[0].id[:-1], games=root, engine=engine)
 
 
-def test_games_made_later_are_found(games: list[Game], tmp_path: Path) -> None:
+def test_games_made_later_are_found(games: list[Game], engine: str, tmp_path: Path) -> None:
     """A game that is written after the folder was first read can be chosen."""
-    (first,) = generate_games(tmp_path, count=1, size="small")
-    env_of(first)
-    later = generate_games(tmp_path, count=2, size="small")[1]
-    assert env_of(later).list_tasks()[-1].id in {first.id, later.id}
+    (first,) = generate_games(tmp_path, count=1, receptacles=9)
+    env_of(first, engine)
+    later = generate_games(tmp_path, count=2, receptacles=9)[1]
+    assert env_of(later, engine).list_tasks()[-1].id in {first.id, later.id}
 
 
 def test_no_games(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,10 +97,10 @@ def test_no_games(monkeypatch: pytest.MonkeyPatch) -> None:
         make("alfworld", task="train/x/y")
 
 
-def test_walkthroughs_win(games: list[Game]) -> None:
+def test_walkthroughs_win(games: list[Game], engine: str) -> None:
     """Each family's stored plan ends the episode at its last step, and the verdict is success."""
     for game in games:
-        with env_of(game) as env:
+        with env_of(game, engine) as env:
             env.reset()
             *steps, last = walkthrough(game)
             for command in steps:
@@ -106,11 +111,11 @@ def test_walkthroughs_win(games: list[Game]) -> None:
             assert env.evaluate().score == 1.0
 
 
-def test_the_verdict_is_on_the_state_as_it_is(games: list[Game]) -> None:
+def test_the_verdict_is_on_the_state_as_it_is(games: list[Game], engine: str) -> None:
     """After the end the engine goes on: walking away from the lamp undoes a look-at task."""
     game = games[1]
     assert game.family == "look_at_obj_in_light"
-    with env_of(game) as env:
+    with env_of(game, engine) as env:
         env.reset()
         for command in walkthrough(game):
             answer = env.step(Action(command))
@@ -119,9 +124,9 @@ def test_the_verdict_is_on_the_state_as_it_is(games: list[Game]) -> None:
         assert not env.evaluate().success
 
 
-def test_nonsense_is_answered(games: list[Game]) -> None:
+def test_nonsense_is_answered(games: list[Game], engine: str) -> None:
     """What is no admissible command is a step that changes nothing, as in the benchmark."""
-    with env_of(games[0]) as env:
+    with env_of(games[0], engine) as env:
         env.reset()
         before = env.get_env_state()
         for text in ("open the pod bay doors", "", "Go To shelf 1"):
@@ -132,9 +137,9 @@ def test_nonsense_is_answered(games: list[Game]) -> None:
         assert (before.data, before.steps, after.steps) == (after.data, 0, 3)
 
 
-def test_tool_calls(games: list[Game]) -> None:
+def test_tool_calls(games: list[Game], engine: str) -> None:
     """`act(command)` is the command itself; any other call is refused with the way out."""
-    with env_of(games[0]) as env:
+    with env_of(games[0], engine) as env:
         env.reset()
         (tool,) = env.tools()
         assert tool.call({"command": "look"}) == Action("look")
@@ -145,9 +150,9 @@ def test_tool_calls(games: list[Game]) -> None:
                 env.step(wrong)
 
 
-def test_looking_has_no_effect(games: list[Game]) -> None:
+def test_looking_has_no_effect(games: list[Game], engine: str) -> None:
     """`look`, `inventory` and `examine` leave the state as it is; moving and opening do not."""
-    with env_of(games[0]) as env:
+    with env_of(games[0], engine) as env:
         env.reset()
         seen = [env.get_env_state().data]
         for command in walkthrough(games[0]):
@@ -160,11 +165,11 @@ def test_looking_has_no_effect(games: list[Game]) -> None:
             assert seen[-1] != seen[-2], command
 
 
-def test_the_state_says_what_is(games: list[Game]) -> None:
+def test_the_state_says_what_is(games: list[Game], engine: str) -> None:
     """Location, hands, doors and contents follow the actions, under the names the agent reads."""
     game = games[2]
     assert game.family == "pick_clean_then_place_in_recep"
-    with env_of(game) as env:
+    with env_of(game, engine) as env:
         env.reset()
         assert env.get_env_state().data["location"] == []
         for command in walkthrough(game):
@@ -188,10 +193,10 @@ def test_the_state_says_what_is(games: list[Game]) -> None:
         json.dumps(state)
 
 
-def test_observe_after_a_replay(games: list[Game]) -> None:
+def test_observe_after_a_replay(games: list[Game], engine: str) -> None:
     """Prepared: the introduction and what `look` says; after the agent's own step: `look`."""
     step = walkthrough(games[0])[0]
-    with Stage([step])(env_of(games[0])) as env:
+    with Stage([step])(env_of(games[0], engine)) as env:
         start = env.reset().observation
         intro, looked = start.text.rsplit("\n\n", 1)
         assert intro.endswith(f"Your task is to: {games[0].goal}.")
@@ -202,8 +207,8 @@ def test_observe_after_a_replay(games: list[Game]) -> None:
         assert env.get_env_state().steps == 1
 
 
-def in_the_old_dialect(game: Game, root: Path) -> Game:
-    """The same game, worded as the benchmark's older files are."""
+def in_a_mixed_dialect(game: Game, root: Path) -> Game:
+    """The same game, which puts things down in the words of the benchmark's older files."""
     content = read_game(game.path)
     content["grammar"] = (
         content["grammar"]
@@ -215,13 +220,17 @@ def in_the_old_dialect(game: Game, root: Path) -> Game:
     path = root / game.id / "game.tw-pddl"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(content))
-    return Game(game.id, game.family, game.object, game.receptacle, game.scene, game.split, path)
+    return Game(game.id, game.family, game.object, game.receptacle, game.scene, game.split, root)
 
 
-def test_the_old_dialect(games: list[Game], tmp_path: Path) -> None:
-    """A game that says `put X in/on Y` is recognised, and its own commands win it."""
-    game = in_the_old_dialect(games[0], tmp_path)
-    with env_of(game) as env:
+def test_a_mixture_of_dialects(games: list[Game], engine: str, tmp_path: Path) -> None:
+    """TextWorld plays a mixture of two wordings; the native engine refuses it and says so."""
+    game = in_a_mixed_dialect(games[0], tmp_path)
+    with env_of(game, engine) as env:
+        if engine == "native":
+            with pytest.raises(EnvError, match=r"'grammar'.*engine='textworld'"):
+                env.reset()
+            return
         assert env.reset().info["dialect"] == "put"
         assert env.observe().data["dialect"] == "put"
         for command in walkthrough(game):
@@ -234,7 +243,7 @@ def test_the_old_dialect(games: list[Game], tmp_path: Path) -> None:
         assert env.evaluate().success
 
 
-def test_broken_games(games: list[Game], tmp_path: Path) -> None:
+def test_broken_games(games: list[Game], engine: str, tmp_path: Path) -> None:
     """A damaged file, and one that the engine cannot load, are errors; the next game plays."""
     for damage in ("{", None):
         root = tmp_path / f"{damage}"
@@ -243,44 +252,44 @@ def test_broken_games(games: list[Game], tmp_path: Path) -> None:
         content = read_game(games[0].path)
         content["pddl_problem"] = content["pddl_problem"].replace("(:init", "(:init (nonsense")
         path.write_text(damage or json.dumps(content))
-        with make("alfworld", task=games[0].id, games=str(root)) as env:
+        with make("alfworld", task=games[0].id, games=str(root), engine=engine) as env:
             with pytest.raises(EnvError, match="game"):
                 env.reset()
             with pytest.raises(HarnessError):
                 env.step(Action("look"))
-    with env_of(games[0]) as env:
+    with env_of(games[0], engine) as env:
         env.reset()
         assert env.step(Action("look")).info["valid"]
 
 
-def test_a_changed_game_is_not_continued(games: list[Game], tmp_path: Path) -> None:
+def test_a_changed_game_is_not_continued(games: list[Game], engine: str, tmp_path: Path) -> None:
     """A snapshot whose game file is no longer the same is refused, not continued elsewhere."""
     path = tmp_path / games[0].id / "game.tw-pddl"
     path.parent.mkdir(parents=True)
     path.write_text(games[0].path.read_text())
-    with make("alfworld", task=games[0].id, games=str(tmp_path)) as env:
+    with make("alfworld", task=games[0].id, games=str(tmp_path), engine=engine) as env:
         env.reset()
         env.step(Action(walkthrough(games[0])[0]))
         state = env.save_state()
     content = read_game(path)
-    content["walkthrough"] = []
+    content["pddl_problem"] += "; changed"
     path.write_text(json.dumps(content))
     with pytest.raises(EnvError, match="cannot be continued"):
         AlfworldEnv.from_state(state)
-    with pytest.raises(SpecError, match="actions"):
-        AlfworldEnv.from_state({**state, "actions": 3})
+    with pytest.raises(SpecError, match="steps"):
+        AlfworldEnv.from_state({**state, "steps": "3"})
 
 
-def test_a_stack_is_restored_in_mid_episode(games: list[Game]) -> None:
+def test_a_stack_is_restored_in_mid_episode(games: list[Game], engine: str) -> None:
     """Stage, contract and chain over two games: a snapshot as JSON goes on where it was."""
     one, two = games[2], games[5]
     first, *rest = walkthrough(one)
-    later = StackSpec("alfworld", two.id, options={"games": root_of(two)})
+    later = StackSpec("alfworld", two.id, options={"games": root_of(two), "engine": engine})
     spec = StackSpec(
         "alfworld",
         one.id,
         (Stage([first]), CountSteps(limit=99), Chain(later)),
-        {"games": root_of(one)},
+        {"games": root_of(one), "engine": engine},
     )
     with spec.build() as env:
         env.reset(seed=1)
@@ -309,17 +318,17 @@ class TakeTurns(Contract):
         return response
 
 
-def test_interleaved_games_equal_separate_ones(games: list[Game]) -> None:
+def test_interleaved_games_equal_separate_ones(games: list[Game], engine: str) -> None:
     """Two games played in turn within one chain answer as each does alone; both are won."""
     pair = [game for game in games if len(walkthrough(game)) >= 6][:2]
     alone: list[list[str]] = []
     for game in pair:
-        with env_of(game) as env:
+        with env_of(game, engine) as env:
             env.reset()
             alone.append([env.step(Action(c)).observation.text for c in walkthrough(game)])
-    later = StackSpec("alfworld", pair[1].id, options={"games": root_of(pair[1])})
+    later = StackSpec("alfworld", pair[1].id, options={"games": root_of(pair[1]), "engine": engine})
     heard: list[list[str]] = [[], []]
-    with compose(env_of(pair[0]), Chain(later, route=TakeTurns())) as env:
+    with compose(env_of(pair[0], engine), Chain(later, route=TakeTurns())) as env:
         env.reset()
         left = [list(walkthrough(game)) for game in pair]
         while any(left):
@@ -332,9 +341,9 @@ def test_interleaved_games_equal_separate_ones(games: list[Game]) -> None:
         assert all(text in shown for text, shown in zip(own, told, strict=True))
 
 
-def test_close(games: list[Game]) -> None:
+def test_close(games: list[Game], engine: str) -> None:
     """Closing twice is fine, before a start too; after it there is no episode."""
-    env = env_of(games[0])
+    env = env_of(games[0], engine)
     env.close()
     env.reset()
     env.close()

@@ -100,9 +100,8 @@ def test_memory_reads_commands_alone() -> None:
 @pytest.fixture(scope="module")
 def games(tmp_path_factory: pytest.TempPathFactory) -> list[Game]:
     """One small game of each family, with its target objects behind closed doors."""
-    pytest.importorskip("textworld")
     return generate_games(
-        tmp_path_factory.mktemp("games"), count=6, seed=11, size="small", hidden=True
+        tmp_path_factory.mktemp("games"), count=6, seed=11, receptacles=9, hidden=True
     )
 
 
@@ -161,7 +160,6 @@ WORLDS: dict[str, tuple[Component, ...]] = {
 }
 
 
-@pytest.mark.textworld
 @pytest.mark.parametrize("world", WORLDS)
 def test_it_copes_with_contracts(games: list[Game], world: str) -> None:
     """The competent policy wins with texts cut, lists withheld or filtered, and actions refused."""
@@ -169,13 +167,11 @@ def test_it_copes_with_contracts(games: list[Game], world: str) -> None:
         assert play(game, HouseholdPolicy(), *WORLDS[world]).success, game.id
 
 
-@pytest.mark.textworld
 def test_it_wins_every_family(games: list[Game]) -> None:
     """The competent policy finds what is hidden, in all six families."""
     assert [play(game, HouseholdPolicy()).success for game in games] == [True] * 6
 
 
-@pytest.mark.textworld
 def test_the_seed_is_all_its_randomness(games: list[Game]) -> None:
     """The same seed gives the same commands, also from a used instance; seeds differ."""
     policy = HouseholdPolicy()
@@ -186,7 +182,6 @@ def test_the_seed_is_all_its_randomness(games: list[Game]) -> None:
     assert len({tuple(commands(play(games[0], policy, seed=seed))) for seed in range(4)}) > 1
 
 
-@pytest.mark.textworld
 def test_a_chain_is_played_to_its_end(games: list[Game]) -> None:
     """At a hand-over it takes up the new goal in the new room."""
     later = games[2]
@@ -202,7 +197,6 @@ class Barred(Contract):
         return Blocked("No.")
 
 
-@pytest.mark.textworld
 @pytest.mark.parametrize("list_", [(), (NoList(),)])
 def test_it_gives_up_in_the_end(games: list[Game], list_: tuple[Component, ...]) -> None:
     """Where nothing works it stops by itself instead of trying for ever."""
@@ -214,7 +208,6 @@ def test_it_gives_up_in_the_end(games: list[Game], list_: tuple[Component, ...])
     assert episode.ending == "stopped"
 
 
-@pytest.mark.textworld
 def test_no_open(games: list[Game]) -> None:
     """It opens nothing, so it never finds what is hidden, and stops."""
     for game in games[:3]:
@@ -223,7 +216,6 @@ def test_no_open(games: list[Game]) -> None:
         assert not any(command.startswith("open") for command in commands(episode))
 
 
-@pytest.mark.textworld
 def test_forgets_second(games: list[Game]) -> None:
     """It puts the first of two objects where it belongs and stops; other families it wins."""
     episode = play(games[5], ForgetsSecondPolicy())
@@ -232,7 +224,6 @@ def test_forgets_second(games: list[Game]) -> None:
     assert play(games[0], ForgetsSecondPolicy()).success
 
 
-@pytest.mark.textworld
 def test_loops(games: list[Game]) -> None:
     """It says the same command four times in a row, and needs more steps than without."""
     said = commands(play(games[0], LoopsPolicy(strength=0.5), seed=1))
@@ -241,7 +232,6 @@ def test_loops(games: list[Game]) -> None:
     assert len(said) > len(commands(play(games[0], HouseholdPolicy(), seed=1)))
 
 
-@pytest.mark.textworld
 def test_gives_up(games: list[Game]) -> None:
     """It stops once it has looked into so many places in vain."""
     for patience in (1, 3):
@@ -252,7 +242,6 @@ def test_gives_up(games: list[Game]) -> None:
         assert len(looked) == patience
 
 
-@pytest.mark.textworld
 @pytest.mark.parametrize("flaw", ["no-open", "forgets-second", "loops", "gives-up"])
 def test_strength(games: list[Game], flaw: str) -> None:
     """At 0 the policy is the competent one, command by command; outside [0, 1] it is refused."""

@@ -28,9 +28,6 @@ from harness_core.errors import StageError
 from harness_core.values import JsonDict
 from support.alfworld_games import kitchen
 
-pytestmark = pytest.mark.textworld
-pytest.importorskip("textworld")
-
 WIN = [
     "go to shelf 1",
     "take mug 1 from shelf 1",
@@ -100,8 +97,18 @@ def near(world: JsonDict) -> list[str]:
     return names[max(0, here - 1) : here + 2]
 
 
+@pytest.fixture(
+    scope="module", params=["native", pytest.param("textworld", marks=pytest.mark.textworld)]
+)
+def engine(request: pytest.FixtureRequest) -> str:
+    """The example runs on both engines."""
+    if request.param == "textworld":
+        pytest.importorskip("textworld")
+    return str(request.param)
+
+
 @pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def root(engine: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("games")
 
 
@@ -114,16 +121,16 @@ def mug(root: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def heat(root: Path) -> Chain:
+def heat(root: Path, engine: str) -> Chain:
     """And then: heat a potato and put it on the countertop."""
     task = TaskSpec("pick_heat_then_place_in_recep", "Potato", "CounterTop")
     id_ = kitchen(root, task, {"Potato": "Fridge", "Mug": "Shelf"})
-    return Chain(StackSpec("alfworld", id_, options={"games": str(root)}))
+    return Chain(StackSpec("alfworld", id_, options={"games": str(root), "engine": engine}))
 
 
 @pytest.fixture
-def env(root: Path, mug: str) -> ActionableEnv:
-    return make("alfworld", task=mug, games=str(root))
+def env(root: Path, mug: str, engine: str) -> ActionableEnv:
+    return make("alfworld", task=mug, games=str(root), engine=engine)
 
 
 def said(env: ActionableEnv, command: str) -> str:

@@ -19,9 +19,8 @@ def harness_envs() -> list[Entry]:
         ),
         Entry(
             "alfworld",
-            "household tasks in text, on the benchmark's own engine",
+            "household tasks in text: ALFWorld's games, on a native engine or on TextWorld",
             "harness_bridges.alfworld.env:AlfworldEnv",
-            extra="harness-bridges[alfworld]",
         ),
     ]
 

@@ -116,6 +116,14 @@ class ActionableEnv(Closing):
         """A dense signal for the last step, if the env has one. Never decides success."""
         return 0.0
 
+    def distance(self) -> float | None:
+        """The fewest actions from here to a success, by an oracle; the agent never sees it.
+
+        Returns:
+            The number; infinite where success is out of reach; `None` where nobody knows.
+        """
+        return None
+
     def resume(self, state: JsonDict) -> bool:
         """Goes on, in place, from what `save_state` of an env with the same options wrote.
 

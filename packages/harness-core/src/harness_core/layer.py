@@ -90,6 +90,10 @@ class Layer(ActionableEnv):
     def step_signal(self) -> float:
         return self.active().step_signal()
 
+    def distance(self) -> float | None:
+        """The base env's: what this layer makes longer or bars is not in it."""
+        return self.active().distance()
+
     def last_transition(self) -> Transition | None:
         return self.active().last_transition()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from attrs import frozen
@@ -75,10 +75,7 @@ def read_corpus(path: Path) -> list[Entry]:
 
 def measure(
     pool: RolloutPool, stacks: Iterable[StackSpec], policy: PolicySpec, seeds: range, max_steps: int
-) -> list[Evidence]:
-    """Rollouts of every stack with the given seeds."""
-    wanted = list(stacks)
-    units = [Unit(stack, policy, seed, max_steps) for stack in wanted for seed in seeds]
-    episodes = pool.run(units)
-    size = len(seeds)
-    return [Evidence(tuple(episodes[i * size : (i + 1) * size])) for i in range(len(wanted))]
+) -> Iterator[Evidence]:
+    """Rollouts of every stack with the given seeds, one stack after the other."""
+    for stack in stacks:
+        yield Evidence(tuple(pool.run(Unit(stack, policy, seed, max_steps) for seed in seeds)))

@@ -6,6 +6,7 @@ E' = H(E, t; pi)
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isinf
 from typing import Any, Literal, TypeVar
 
 from attrs import frozen
@@ -15,6 +16,7 @@ from harness_core.episode import Episode
 from harness_core.errors import HarnessError, SpecError, StrategyError
 from harness_core.policies import PolicySpec
 from harness_core.rollout import RolloutPool, Unit
+from harness_core.serial import digest_of
 from harness_core.spec import StackSpec
 from harness_core.values import Action, JsonDict
 from harness_rigger.evidence import Evidence
@@ -79,12 +81,14 @@ class Rigged:
     def to_dict(self) -> JsonDict:
         """A corpus line: the stack with its digest and evidence; figures, not trajectories."""
         return {
+            "task": self.case.stack.task,
             "outcome": self.outcome,
             "objective": self.case.objective.describe(),
             "digest": self.stack.digest if self.stack else None,
             "stack": self.stack.to_dict() if self.stack else None,
             "weakness": self.diagnosis.weakness,
             "baseline": self.case.baseline.summary(),
+            "distance": finite(self.case.distance),
             "trials": [trial_dict(self.case.stack, trial) for trial in self.case.trials],
         }
 
@@ -98,8 +102,14 @@ def trial_dict(stack: StackSpec, trial: Trial) -> JsonDict:
         "decision": trial.decision.outcome,
         "reason": trial.decision.reason,
         "message": trial.decision.message,
+        "distance": finite(trial.distance),
         "evidence": trial.evidence.summary(),
     }
+
+
+def finite(distance: float | None) -> float | None:
+    """A distance as JSON writes it: `None` also for one that is infinite."""
+    return None if distance is None or isinf(distance) else distance
 
 
 class Rigger:
@@ -189,11 +199,11 @@ class Rigger:
             solved = self._roll(stack, self._teacher, seeds).solved
         with self._pool.borrow(stack) as env:
             start = env.reset(seed=0)
-            state = env.get_env_state()
+            state, distance = env.get_env_state(), env.distance()
             path = effective(env, min(solved, key=lambda e: len(e.steps))) if solved else ()
         return Case(
             stack, self._objective, self._budget.max_steps, start.observation, state,
-            baseline, path,
+            baseline, path, distance=distance,
         )  # fmt: skip
 
     def _baseline(self, stack: StackSpec) -> Evidence:
@@ -213,9 +223,12 @@ class Rigger:
         first = TRIAL_SEED * (len(case.trials) + 1)
         try:
             with self._pool.borrow(stack) as env:
-                start = env.reset(seed=0)
+                start, distance = env.reset(seed=0), env.distance()
         except HarnessError as error:
             return _trial(case, candidate, (), "component-error", str(error))
+        if distance is not None and distance > case.max_steps:
+            told = "no plan leads to success" if isinf(distance) else f"{distance:g} steps at least"
+            return _trial(case, candidate, (), "unsolvable", told, distance)
         episodes: tuple[Episode, ...] = ()
         while True:
             seeds = range(first + len(episodes), first + len(episodes) + self._budget.batch)
@@ -223,7 +236,7 @@ class Rigger:
             evidence = Evidence(episodes)
             if evidence.component_errors:
                 error_text = evidence.component_errors[0]
-                return _trial(case, candidate, episodes, "component-error", error_text)
+                return _trial(case, candidate, episodes, "component-error", error_text, distance)
             standing = self._objective.standing(evidence)
             enough = len(episodes) >= self._objective.least
             if (enough and standing.clear) or len(episodes) >= self._objective.most:
@@ -234,7 +247,7 @@ class Rigger:
             or not evidence.endings <= case.baseline.endings
         )
         reason, message = _judge(case, evidence, changed)
-        return _trial(case, candidate, episodes, reason, message)
+        return _trial(case, candidate, episodes, reason, message, distance)
 
     def _roll(self, stack: StackSpec, policy: PolicySpec, seeds: range) -> Evidence:
         units = [Unit(stack, policy, seed, self._budget.max_steps) for seed in seeds]
@@ -252,12 +265,12 @@ def effective(env: ActionableEnv, episode: Episode) -> tuple[Action, ...]:
     What changed nothing is left out, and so is every detour that came back to where it began.
     """
     path: list[Action] = []
-    states = [env.get_env_state().data]
+    states = [digest_of(env.get_env_state().data)]
     for action in (step.executed for step in episode.steps):
         if action is None:
             continue
         env.step(action)
-        after = env.get_env_state().data
+        after = digest_of(env.get_env_state().data)
         if after in states:
             known = states.index(after)
             del path[known:], states[known + 1 :]
@@ -294,6 +307,7 @@ def _trial(
     episodes: tuple[Episode, ...],
     reason: Reason,
     message: str,
+    distance: float | None = None,
 ) -> Trial:
     outcome: Literal["accept", "refine", "reject"] = "reject"
     if reason == "in-band":
@@ -302,4 +316,4 @@ def _trial(
         outcome = "refine"
     evidence = Evidence(episodes)
     standing = case.objective.standing(evidence)
-    return Trial(candidate, evidence, standing, Decision(outcome, reason, message))
+    return Trial(candidate, evidence, standing, Decision(outcome, reason, message), distance)

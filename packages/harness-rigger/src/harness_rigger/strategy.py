@@ -69,12 +69,21 @@ class Decision:
 
 @frozen
 class Trial:
-    """One candidate with its fresh rollouts and the decision."""
+    """One candidate with its fresh rollouts and the decision.
+
+    Args:
+        candidate: what was tried.
+        evidence: its rollouts.
+        standing: where they put the measured value.
+        decision: what became of it.
+        distance: fewest actions to a success from its start, where the env knows.
+    """
 
     candidate: Candidate
     evidence: Evidence
     standing: Standing
     decision: Decision
+    distance: float | None = None
 
 
 @frozen
@@ -91,6 +100,7 @@ class Case:
         path: actions that solve the task from `start`, each with an effect; empty if no
             success is known.
         trials: what was tried, in order.
+        distance: fewest actions to a success from `start`, where the env knows.
     """
 
     stack: StackSpec
@@ -101,6 +111,7 @@ class Case:
     baseline: Evidence
     path: tuple[Action, ...] = ()
     trials: tuple[Trial, ...] = ()
+    distance: float | None = None
 
     @property
     def rolled(self) -> int:

@@ -5,22 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from attrs import frozen
+from attrs import asdict, frozen
 
-from harness_bridges.alfworld.engine import (
-    Engine,
-    Frame,
-    borrow_engine,
-    engine_version,
-    return_engine,
-)
 from harness_bridges.alfworld.facts import SCHEMA, world
-from harness_bridges.alfworld.games import Game, find_games, generate_games, read_game
+from harness_bridges.alfworld.games import Game, find_game, find_games, generate_games
+from harness_bridges.alfworld.sessions import Session, session_type
 from harness_core.env import ActionableEnv
-from harness_core.errors import EnvError, HarnessError, InvalidAction, SpecError, UnknownTaskError
-from harness_core.serial import digest_of, from_data, to_data
+from harness_core.errors import EnvError, HarnessError, InvalidAction, SpecError
+from harness_core.serial import from_data
 from harness_core.values import (
     Action,
     EnvState,
@@ -53,20 +47,20 @@ class Saved:
     Args:
         task: id of the game.
         games: the option `games`.
-        seed: of the reset.
-        actions: every command since then.
+        engine: the option `engine`.
+        steps: commands since the reset.
         free: how many of them prepared the episode.
         game: digest of the game file's content.
-        world: digest of the state that the commands lead to.
+        session: what the engine needs to go on.
     """
 
     task: str
     games: str | None
-    seed: int
-    actions: list[str]
+    engine: str
+    steps: int
     free: int
     game: str
-    world: str
+    session: JsonDict
 
 
 class AlfworldEnv(ActionableEnv):
@@ -81,21 +75,22 @@ class AlfworldEnv(ActionableEnv):
     Args:
         task: id of a game: its folder, relative to the data root.
         games: the data root; default: the folder that the variable ALFWORLD_DATA names.
+        engine: `"native"`, or `"textworld"`: the benchmark's own, thousands of times slower,
+            which the native one is held to, word for word.
     """
 
-    snapshots = "episode"
+    snapshots: Literal["live", "episode"] = "live"
     verifier_cost = "free"
     reversible_endings = True
 
-    def __init__(self, task: str | None = None, *, games: str | None = None) -> None:
-        self._games = games
+    def __init__(
+        self, task: str | None = None, *, games: str | None = None, engine: str = "native"
+    ) -> None:
+        self._games, self._engine = games, engine
+        self.snapshots = session_type(engine).snapshots
         self._game = None if task is None else self._find(task)
-        self._engine: Engine | None = None
-        self._frame = Frame("", (), True, False, False)
-        self._intro = self._goal = self._dialect = self._digest = ""
-        self._actions: list[str] = []
-        self._free = 0
-        self._seed = 0
+        self._session: Session | None = None
+        self._steps = self._free = 0
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
@@ -112,20 +107,14 @@ class AlfworldEnv(ActionableEnv):
             self._game = self._find(str(options["task"]))
         game = self._chosen()
         self.close()
-        content = read_game(game.path)
-        engine = borrow_engine()
-        try:
-            self._frame = engine.start(content)
-        except BaseException:
-            return_engine(engine)
-            raise
-        self._engine = engine
-        self._intro, self._goal = self._frame.text, game.goal
-        self._dialect = "move" if '"move {o} to {r}"' in content["grammar"] else "put"
-        self._digest = digest_of(content)
-        self._actions, self._free, self._seed = [], 0, seed or 0
-        info = {"engine": engine_version(), "game": self._digest, "dialect": self._dialect}
-        return ResetResult(self._show(self._intro), _task(game), info)
+        session = self._session = session_type(self._engine)(game)
+        self._steps = self._free = 0
+        info = {
+            "engine": session.engine,
+            "game": session.digest,
+            "dialect": session.dialect,
+        }
+        return ResetResult(self._show(session, session.intro), _task(game, session.goal), info)
 
     def step(self, action: Action) -> StepResult:
         """Executes one command.
@@ -133,66 +122,100 @@ class AlfworldEnv(ActionableEnv):
         Raises:
             InvalidAction: a tool call other than `act(command)`.
         """
-        engine = self._running()
-        command = _command(Action.of(action))
-        self._frame = engine.act(command)
-        self._actions.append(command)
-        shown = self._show(self._frame.text)
-        return StepResult(shown, terminated=self._frame.done, info={"valid": self._frame.valid})
+        session = self._running()
+        frame = session.act(_command(Action.of(action)))
+        self._steps += 1
+        shown = self._show(session, frame.text)
+        return StepResult(shown, terminated=frame.done, info={"valid": frame.valid})
 
     def observe(self) -> Observation:
         """Before the agent's first step: the introduction and, if actions prepared the episode,
         what `look` says; afterwards what `look` says."""
-        engine = self._running()
-        if len(self._actions) > self._free:
-            return self._show(engine.look())
-        return self._show(f"{self._intro}\n\n{engine.look()}" if self._free else self._intro)
+        session = self._running()
+        if self._steps > self._free:
+            return self._show(session, session.look())
+        look = f"\n\n{session.look()}" if self._free else ""
+        return self._show(session, session.intro + look)
 
     def evaluate(self) -> Verdict:
         """Whether the engine says that the game is won, in the state as it is now."""
-        self._running()
-        return Verdict(self._frame.won)
+        return Verdict(self._running().frame.won)
+
+    def step_signal(self) -> float:
+        """The share of the goal's conditions that hold: see `alfworld.engine.goal`.
+
+        TextWorld tells only whether all hold.
+        """
+        return self._running().goal_share()
+
+    def distance(self) -> float | None:
+        """The length of a shortest plan; `None` from TextWorld."""
+        return self._running().distance()
 
     def get_env_state(self) -> EnvState:
-        engine = self._running()
-        data = {**self._told(), "won": self._frame.won, **world(engine.facts())}
-        return EnvState(self._chosen().id, len(self._actions) - self._free, data)
+        session = self._running()
+        frame = session.frame
+        data = {
+            **self._told(session),
+            "admissible": list(frame.admissible),
+            "won": frame.won,
+            **world(session.facts()),
+        }
+        return EnvState(self._chosen().id, self._steps - self._free, data)
 
     def save_state(self) -> JsonDict:
-        state = self.get_env_state()
-        actions, world_digest = list(self._actions), digest_of(state.data)
-        data: JsonDict = to_data(
+        session = self._running()
+        return asdict(
             Saved(
-                state.task, self._games, self._seed, actions, self._free, self._digest, world_digest
-            )
+                self._chosen().id,
+                self._games,
+                self._engine,
+                self._steps,
+                self._free,
+                session.digest,
+                session.save(),
+            ),
+            recurse=False,
         )
-        return data
 
     @classmethod
     def from_state(cls, state: JsonDict) -> AlfworldEnv:
-        """Starts the game again and replays the recorded commands.
+        """Goes on in the native engine; starts again and replays the commands in TextWorld.
 
         Raises:
             SpecError: `state` was not written by `save_state`.
             EnvError: the game file has changed, or the replay led elsewhere.
         """
         saved = from_data(state, Saved)
-        env = cls(saved.task, games=saved.games)
+        env = cls(saved.task, games=saved.games, engine=saved.engine)
         try:
-            env.reset(seed=saved.seed)
-            for command in saved.actions:
-                env.step(Action(command))
-            env._free = saved.free
-            if env._digest != saved.game or digest_of(env.get_env_state().data) != saved.world:
-                raise EnvError(
-                    f"The saved episode of {saved.task!r} cannot be continued: the replay of its "
-                    f"{len(saved.actions)} commands led to another state. Use the game file and "
-                    "the engine version that it was saved with, or start the task again."
-                )
+            env._restore(saved)
+        except (EnvError, KeyError, TypeError) as error:
+            env.close()
+            raise EnvError(
+                f"The saved episode of {saved.task!r} cannot be continued: {error}. Use the game "
+                "file and the engine that it was saved with, or start the task again."
+            ) from error
         except BaseException:
             env.close()
             raise
         return env
+
+    def resume(self, state: JsonDict) -> bool:
+        """Goes on in the native engine, if the game is still the same file."""
+        session = self._session
+        if self.snapshots != "live" or session is None or session.digest != state["game"]:
+            return False
+        session.restore(state["session"])
+        self._steps, self._free = state["steps"], state["free"]
+        return True
+
+    def _restore(self, saved: Saved) -> None:
+        session = self._session = session_type(self._engine)(self._chosen())
+        if session.digest != saved.game:
+            raise EnvError("the game file is another one")
+        session.restore(saved.session)
+        self._steps, self._free = saved.steps, saved.free
 
     def tools(self) -> tuple[Tool, ...]:
         return (_ACT,)
@@ -202,24 +225,21 @@ class AlfworldEnv(ActionableEnv):
 
     def list_tasks(self) -> Sequence[Task]:
         """All games under the data root, by id."""
-        return [_task(game) for game in find_games(self._root())]
+        return [_task(game, game.goal) for game in find_games(self._root())]
 
     @classmethod
     def generate_tasks(cls, games: Path, count: int, *, seed: int = 0, **knobs: Any) -> list[Task]:
-        """Makes games in a data root; `knobs` as `generate_games` takes them.
-
-        Raises:
-            MissingExtraError: alfworld, whose texts go into the files, is not installed.
-        """
-        return [_task(game) for game in generate_games(games, count=count, seed=seed, **knobs)]
+        """Makes games in a data root; `knobs` as `generate_games` takes them."""
+        made = generate_games(games, count=count, seed=seed, **knobs)
+        return [_task(game, game.goal) for game in made]
 
     def notify_replay_complete(self) -> None:
-        self._free = len(self._actions)
+        self._free = self._steps
 
     def close(self) -> None:
-        engine, self._engine = self._engine, None
-        if engine is not None:
-            return_engine(engine)
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
 
     def _root(self) -> Path:
         root = self._games or os.environ.get("ALFWORLD_DATA")
@@ -231,12 +251,7 @@ class AlfworldEnv(ActionableEnv):
         return Path(root)
 
     def _find(self, task: str) -> Game:
-        root = self._root()
-        if task not in _known.get(root, {}):
-            _known[root] = {game.id: game for game in find_games(root)}
-        if task not in _known[root]:
-            raise UnknownTaskError(task, _known[root], "alfworld")
-        return _known[root][task]
+        return find_game(self._root(), task)
 
     def _chosen(self) -> Game:
         if self._game is None:
@@ -246,31 +261,22 @@ class AlfworldEnv(ActionableEnv):
             )
         return self._game
 
-    def _running(self) -> Engine:
-        if self._engine is None:
+    def _running(self) -> Session:
+        if self._session is None:
             raise HarnessError("No episode is running: call reset() first.")
-        if self._engine.process != os.getpid():
-            raise HarnessError(
-                "This episode runs in the parent process. Call reset() here, or continue it with "
-                "from_state(save_state())."
-            )
-        return self._engine
+        return self._session
 
-    def _told(self) -> JsonDict:
-        game = self._chosen()
-        return {
-            "admissible": list(self._frame.admissible),
-            "goal": self._goal,
-            "family": game.family,
-            "dialect": self._dialect,
+    def _told(self, session: Session) -> JsonDict:
+        goal, family = session.goal, self._chosen().family
+        return {"goal": goal, "family": family, "dialect": session.dialect}
+
+    def _show(self, session: Session, text: str) -> Observation:
+        data = {
+            "admissible": list(session.frame.admissible),
+            **self._told(session),
+            "task": self._chosen().id,
         }
-
-    def _show(self, text: str) -> Observation:
-        return Observation(text, {**self._told(), "task": self._chosen().id})
-
-
-_known: dict[Path, dict[str, Game]] = {}
-"""The games seen under each data root; read again when an id is not among them."""
+        return Observation(text, data)
 
 
 def _command(action: Action) -> str:
@@ -285,6 +291,6 @@ def _command(action: Action) -> str:
     )
 
 
-def _task(game: Game) -> Task:
+def _task(game: Game, goal: str) -> Task:
     about = {"object": game.object, "receptacle": game.receptacle, "scene": game.scene}
-    return Task(game.id, game.goal, game.family, game.split, about)
+    return Task(game.id, goal, game.family, game.split, about)

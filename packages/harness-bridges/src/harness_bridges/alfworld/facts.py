@@ -1,11 +1,15 @@
-"""The state of a game as data, from the engine's facts."""
+"""The state of a game as data, from an engine's facts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from harness_bridges.alfworld.engine import Fact
+from harness_bridges.alfworld.engine import State, World
+from harness_bridges.alfworld.engine.state import NOTHING, members
 from harness_core.values import JsonDict
+
+Fact = tuple[str, ...]
+"""A predicate and the readable names of its arguments: `("inreceptacle", "mug 1", "desk 1")`."""
 
 _STATES = {
     "isclean": "clean",
@@ -84,3 +88,30 @@ def world(facts: Iterable[Fact]) -> JsonDict:
         "states": states,
         "facts": [f"{f[0]}({', '.join(f[1:])})" for f in facts if f[0] in _CHANGING],
     }
+
+
+def facts_of(game: World, state: State) -> list[Fact]:
+    """What is true in the native engine, as the reference tells it, sorted.
+
+    Only the predicates that `world` reads: those that can change, and where and what
+    receptacles are.
+    """
+    return sorted(_facts(game, state))
+
+
+def _facts(game: World, state: State) -> Iterator[Fact]:
+    things, places, spots = game.objects, game.receptacles, game.locations
+    yield "atlocation", game.agent, spots[state.at]
+    if state.held != NOTHING:
+        yield "holds", game.agent, things[state.held]
+    for place, spot in enumerate(game.place):
+        if spot != NOTHING:
+            yield "receptacleatlocation", places[place], spots[spot]
+    yield from (("openable", places[place]) for place in members(game.openable))
+    yield from (("opened", places[place]) for place in members(state.opened))
+    for place, inside in enumerate(state.inside):
+        yield from (("inreceptacle", things[thing], places[place]) for thing in members(inside))
+    for spot, near in enumerate(state.near):
+        yield from (("objectatlocation", things[thing], spots[spot]) for thing in members(near))
+    for predicate, flag in _STATES.items():
+        yield from ((predicate, things[thing]) for thing in members(getattr(state, flag)))

@@ -7,6 +7,7 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 
 from attrs import field, frozen
 
@@ -62,7 +63,7 @@ class Unit:
             "max_steps": self.max_steps,
         }
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Content hash: units with equal keys have equal episodes."""
         return digest_of(self.to_dict())

@@ -258,6 +258,10 @@ class RemoteEnv(ActionableEnv):
     def last_transition(self) -> Transition | None:
         return self._transition
 
+    def distance(self) -> float | None:
+        distance: float | None = self._call("distance")
+        return distance
+
     def step_signal(self) -> float:
         signal: float = self._call("step_signal")
         return signal

@@ -19,14 +19,13 @@ from harness_core.policies import PolicySpec
 from harness_core.rates import Rate
 from harness_core.registry import import_extra, load
 from harness_core.rollout import RolloutPool
-from harness_core.serial import from_data
 from harness_core.spec import StackSpec
 from harness_core.store import RunStore
 from harness_core.values import JsonDict
 from harness_rigger.corpus import measure, write_corpus
 from harness_rigger.evidence import Evidence
 from harness_rigger.loop import Budget, Rigged, Rigger
-from harness_rigger.objectives import Objective, StepBand, SuccessBand
+from harness_rigger.objectives import StepBand, SuccessBand
 from harness_rigger.reproduce.report import write_report
 from harness_rigger.search import SearchStrategy
 
@@ -39,25 +38,27 @@ class Scale:
     """How much is run.
 
     Args:
-        tasks: generated games.
+        tasks: generated games, as many as were published.
         baseline: rollouts of the original before anything is written.
         rollouts: fresh rollouts that measure each task, original and reshaped.
         most: rollouts after which a candidate is decided on.
-        size: of the rooms.
+        receptacles: of a room; as in the benchmark where it is left out.
     """
 
-    tasks: int = 12
+    tasks: int = 100
     baseline: int = 20
     rollouts: int = 60
     most: int = 120
-    size: str = "small"
+    receptacles: int | None = None
 
 
 SCALES = {
-    "smoke": Scale(tasks=2, baseline=6, rollouts=6, most=12),
+    "smoke": Scale(tasks=2, baseline=6, rollouts=6, most=12, receptacles=9),
+    "small": Scale(tasks=12, receptacles=9),
     "default": Scale(),
-    "paper": Scale(tasks=100, rollouts=10, size="full"),
 }
+
+PUBLISHED_ROLLOUTS = 10
 
 SUBJECT = PolicySpec("household-loops", {"strength": 0.15})
 TEACHER = PolicySpec("household")
@@ -93,10 +94,6 @@ class Row:
         outcome: of the loop.
         original: figures of the env as it is.
         reshaped: figures of the accepted stack; of the env as it is where there is none.
-        original_value: the measured value, `None` if nothing could be measured.
-        reshaped_value: likewise.
-        original_inside: whether the value is in the band.
-        reshaped_inside: likewise.
         rollouts: that the loop used.
         change: what was changed, in words.
     """
@@ -105,10 +102,6 @@ class Row:
     outcome: str
     original: JsonDict
     reshaped: JsonDict
-    original_value: float | None
-    reshaped_value: float | None
-    original_inside: bool
-    reshaped_inside: bool
     rollouts: int
     change: str
 
@@ -136,18 +129,46 @@ def run_band(
         rigger = Rigger(
             pool, SUBJECT, objective, SearchStrategy(), budget=budget, teacher=TEACHER, tell=tell
         )
-        rigged = [rigger.rig(stack) for stack in stacks]
-        write_corpus(corpus, [each.to_dict() for each in rigged])
+        done = [_done(rigger.rig(stack)) for stack in stacks]
+        write_corpus(corpus, [each.line for each in done])
         fresh = fresh_seeds(seed, scale.rollouts)
         tell("measuring the originals with fresh rollouts")
-        originals = measure(pool, stacks, SUBJECT, fresh, budget.max_steps)
+        measured = measure(pool, stacks, SUBJECT, fresh, budget.max_steps)
+        before = [figures(evidence) for evidence in measured]
     tell("measuring the accepted stacks from their JSON, in a fresh process")
     verified = _verify(corpus, folder / f"{name}.measured.json", fresh, workers)
     rows = [
-        _row(objective, each, original, verified)
-        for each, original in zip(rigged, originals, strict=True)
+        _row(each, original, verified.get(each.line["digest"], original))
+        for each, original in zip(done, before, strict=True)
     ]
     return _results(name, objective, scale, seed, rows)
+
+
+def _row(done: Done, original: JsonDict, reshaped: JsonDict) -> Row:
+    task, outcome = done.line["task"], done.line["outcome"]
+    return Row(task, outcome, original, reshaped, done.rollouts, done.change)
+
+
+@frozen
+class Done:
+    """What is kept of a task that was rigged: its corpus line and a few words, no episodes."""
+
+    line: JsonDict
+    rollouts: int
+    change: str
+
+
+def _done(rigged: Rigged) -> Done:
+    trials = rigged.case.trials
+    rollouts = sum(len(trial.evidence.episodes) for trial in trials)
+    change = rigged.trial.candidate.rationale if rigged.trial else ""
+    return Done(rigged.to_dict(), rollouts + len(rigged.case.baseline.episodes), change)
+
+
+def figures(evidence: Evidence) -> JsonDict:
+    """All rollouts in figures, and the first ten of them, as many as were published."""
+    few = Evidence(evidence.episodes[:PUBLISHED_ROLLOUTS])
+    return {**evidence.summary(), "few": few.summary()}
 
 
 def fresh_seeds(seed: int, rollouts: int) -> range:
@@ -165,43 +186,33 @@ def _objective(name: str, scale: Scale) -> SuccessBand | StepBand:
 
 def _tasks(games: Path, scale: Scale, seed: int) -> list[StackSpec]:
     os.environ["ALFWORLD_DATA"] = str(games)
-    tasks = load("env", "alfworld").generate_tasks(games, scale.tasks, seed=seed, size=scale.size)
+    tasks = load("env", "alfworld").generate_tasks(
+        games, scale.tasks, seed=seed, receptacles=scale.receptacles
+    )
     return [StackSpec("alfworld", task=task.id) for task in tasks]
 
 
-def _verify(corpus: Path, out: Path, seeds: range, workers: int) -> dict[str, Evidence]:
-    """Measures every stack of a corpus in a process that knows nothing but the file."""
+def _verify(corpus: Path, out: Path, seeds: range, workers: int) -> dict[str, JsonDict]:
+    """The figures of every stack of a corpus, from a process that knows nothing but the file."""
     command = [sys.executable, "-m", "harness_rigger.reproduce.verify"]
     arguments = [str(corpus), str(out), str(seeds.start), str(seeds.stop), str(workers)]
     subprocess.run([*command, *arguments], check=True)
-    measured = json.loads(out.read_text(encoding="utf-8"))
-    return {digest: from_data(data, Evidence) for digest, data in measured.items()}
-
-
-def _row(
-    objective: Objective, rigged: Rigged, original: Evidence, verified: dict[str, Evidence]
-) -> Row:
-    changed = rigged.trial is not None and rigged.stack is not None
-    reshaped = verified[rigged.stack.digest] if changed and rigged.stack else original
-    before, after = objective.standing(original), objective.standing(reshaped)
-    trials = rigged.case.trials
-    return Row(
-        rigged.case.stack.task or "",
-        rigged.outcome,
-        original.summary(),
-        reshaped.summary(),
-        before.value if before.value == before.value else None,
-        after.value if after.value == after.value else None,
-        before.side == 0,
-        after.side == 0,
-        sum(len(trial.evidence.episodes) for trial in trials) + len(rigged.case.baseline.episodes),
-        rigged.trial.candidate.rationale if rigged.trial else "",
-    )
+    measured: dict[str, JsonDict] = json.loads(out.read_text(encoding="utf-8"))
+    return measured
 
 
 def _results(
     name: str, objective: SuccessBand | StepBand, scale: Scale, seed: int, rows: list[Row]
 ) -> JsonDict:
+    tasks = [
+        {
+            **asdict(row),
+            "original_value": _value(objective, row.original),
+            "reshaped_value": _value(objective, row.reshaped),
+            "in_band": _in_band(objective, row.reshaped),
+        }
+        for row in rows
+    ]
     return {
         "name": name,
         "band": [objective.low, objective.high],
@@ -210,10 +221,24 @@ def _results(
         "seed": seed,
         "policy": asdict(SUBJECT),
         "published": dict(zip(("original", "reshaped"), PUBLISHED[name], strict=True)),
-        "original": _share([row.original_inside for row in rows]),
-        "reshaped": _share([row.reshaped_inside for row in rows]),
-        "tasks": [asdict(row) for row in rows],
+        "original": _share([_in_band(objective, row.original) for row in rows]),
+        "reshaped": _share([_in_band(objective, row.reshaped) for row in rows]),
+        "few": _share([_in_band(objective, row.reshaped["few"]) for row in rows]),
+        "tasks": tasks,
     }
+
+
+def _value(objective: SuccessBand | StepBand, measured: JsonDict) -> float | None:
+    """The measured value; `None` if nothing could be measured."""
+    value: float | None = measured["mean_steps"]
+    if isinstance(objective, SuccessBand):
+        value = measured["successes"] / measured["n"] if measured["n"] else None
+    return value
+
+
+def _in_band(objective: SuccessBand | StepBand, measured: JsonDict) -> bool:
+    value = _value(objective, measured)
+    return value is not None and objective.low <= value <= objective.high
 
 
 def _share(inside: list[bool]) -> JsonDict:

@@ -57,7 +57,7 @@ def reproduce(
 
         harness reproduce --list
         harness reproduce target-band
-        harness reproduce target-band --scale paper
+        harness reproduce target-band --scale small
         harness reproduce target-band --seed 2
 
     Args:

@@ -10,21 +10,22 @@ import sys
 from pathlib import Path
 
 from harness_core.rollout import RolloutPool
-from harness_core.serial import to_data
 from harness_core.store import RunStore
 from harness_rigger.corpus import measure, read_corpus
-from harness_rigger.reproduce.band import SUBJECT
+from harness_rigger.reproduce.band import SUBJECT, figures
 
 
 def main(corpus: Path, out: Path, seeds: range, workers: int) -> None:
-    """Writes `{digest: evidence}` for every stack of the corpus."""
+    """Writes `{digest: figures}` for every stack of the corpus."""
     entries = read_corpus(corpus)
     with (
         RunStore(out.with_suffix(".db")) as store,
         RolloutPool(workers, store=store) as pool,
     ):
         evidence = measure(pool, [entry.stack for entry in entries], SUBJECT, seeds, 50)
-    measured = {entry.digest: to_data(each) for entry, each in zip(entries, evidence, strict=True)}
+        measured = {
+            entry.digest: figures(each) for entry, each in zip(entries, evidence, strict=True)
+        }
     out.write_text(json.dumps(measured), encoding="utf-8")
 
 

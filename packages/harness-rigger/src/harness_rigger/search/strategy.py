@@ -80,7 +80,7 @@ class SearchStrategy:
         direction = None if standing.side == 0 else case.objective.direction(standing)
         failed = [e for e in case.baseline.counted if not e.success]
         if not failed:
-            return Diagnosis(direction, "solves every baseline rollout")
+            return Diagnosis(direction, f"solves every baseline rollout{_detour(case)}")
         ending, count = Counter(e.ending for e in failed).most_common(1)[0]
         return Diagnosis(direction, f"{count} of {len(failed)} failures end with {ending!r}")
 
@@ -140,6 +140,13 @@ class SearchStrategy:
         return first_words.most_common(1)[0][0] if first_words else ""
 
 
+def _detour(case: Case) -> str:
+    """How much longer the policy takes than it must, where the env knows."""
+    if case.distance is None:
+        return ""
+    return f", in {case.baseline.mean_steps:.1f} steps where {case.distance:g} would do"
+
+
 def _half_width(case: Case) -> float:
     band = case.objective
     return (band.high - band.low) / 2 if isinstance(band, SuccessBand | StepBand) else 0.0
@@ -150,7 +157,7 @@ def _rolled_shapes(case: Case) -> list[Shape]:
     rolled = [
         Shape(str(trial.candidate.parameters["shape"]), trial.candidate.components)
         for trial in case.trials
-        if not _toll(trial) and trial.decision.reason not in ("component-error", "unchanged")
+        if not _toll(trial) and trial.evidence.episodes and trial.decision.reason != "unchanged"
     ]
     return [Shape(), *rolled]
 

@@ -6,19 +6,21 @@ with a `traj_data.json` beside it where the benchmark's own loader needs one.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from attrs import frozen
 
+from harness_bridges.alfworld.games.index import list_trials
 from harness_bridges.alfworld.games.problem import Problem
+from harness_bridges.alfworld.games.room import room_kind
 from harness_bridges.alfworld.games.task import BY_NAME
-from harness_core.errors import EnvError, MissingExtraError, UnknownIdError
+from harness_bridges.alfworld.games.whole import write_whole
+from harness_core.errors import EnvError, UnknownIdError, UnknownTaskError
 
 GAME_FILE = "game.tw-pddl"
 _TRAJECTORY_FILE = "traj_data.json"
@@ -39,7 +41,7 @@ class Game:
         receptacle: the type of the receptacle, or of the lamp.
         scene: the number of the room.
         split: `"train"`, `"valid_seen"`, ...
-        path: the game file.
+        root: the folder that holds the splits.
     """
 
     id: str
@@ -48,7 +50,17 @@ class Game:
     receptacle: str
     scene: int
     split: str
-    path: Path
+    root: Path
+
+    @property
+    def path(self) -> Path:
+        """The game file."""
+        return Path(f"{self.root}/{self.id}/{GAME_FILE}")
+
+    @property
+    def room(self) -> str:
+        """The kind of room, such as `"kitchen"`; empty for a scene that the benchmark lacks."""
+        return room_kind(self.scene)
 
     @property
     def goal(self) -> str:
@@ -71,8 +83,11 @@ class Game:
 def find_games(root: Path) -> list[Game]:
     """All games of the six families under a data root, sorted by id.
 
-    Only names are read, no file. Folders of other families and with sliced objects are passed
-    over, as the benchmark does.
+    Only names are read, no file, and those only once: an index in the data root remembers them,
+    and notices what was added, removed or renamed. Folders of other families and with sliced
+    objects are passed over, as the benchmark does. To choose games, filter the list::
+
+        [game for game in find_games(root) if game.room == "kitchen" and game.object == "Mug"]
 
     Args:
         root: the folder that holds `train`, `valid_seen`, ...; or the one that holds it as
@@ -81,20 +96,32 @@ def find_games(root: Path) -> list[Game]:
     Raises:
         UnknownIdError: there is no such folder.
     """
-    root = Path(root)
-    if (root / "json_2.1.1").is_dir():
-        root = root / "json_2.1.1"
+    root = _data_root(root)
     if not root.is_dir():
         known = [str(each) for each in root.parent.glob("*/")]
         raise UnknownIdError("data folder", str(root), known, "Make games with generate_games.")
-    games = []
-    for split in _folders(root):
-        for task in _folders(f"{root}/{split}"):
-            for trial in _folders(f"{root}/{split}/{task}"):
-                game = _game(root, f"{split}/{task}/{trial}")
-                if game and game.path.is_file():
-                    games.append(game)
+    found = (_game(root, *names) for names in list_trials(root))
+    games = [game for game in found if game and _has_file(game)]
     return sorted(games, key=lambda game: game.id)
+
+
+def find_game(root: Path, id: str) -> Game:
+    """One game, without looking at any other.
+
+    Args:
+        root: as for `find_games`.
+        id: of the game.
+
+    Raises:
+        UnknownIdError: there is no such folder.
+        UnknownTaskError: there is no such game; the message names the nearest.
+    """
+    names = id.split("/")
+    if len(names) == 3 and all(name and name[0] != "." for name in names):
+        game = _game(_data_root(root), *names)
+        if game and _has_file(game):
+            return game
+    raise UnknownTaskError(id, [game.id for game in find_games(root)], "alfworld")
 
 
 def read_game(path: Path) -> dict[str, Any]:
@@ -123,15 +150,17 @@ def read_game(path: Path) -> dict[str, Any]:
 def write_game(root: Path, split: str, problem: Problem, walkthrough: list[str]) -> Game:
     """Writes one game; a file that is there already is left as it is.
 
-    Raises:
-        MissingExtraError: alfworld, which brings the domain and grammar texts, is missing.
+    Args:
+        root: the data root.
+        split: the folder in it.
+        problem: the game.
+        walkthrough: commands that win it.
     """
-    domain, grammar = engine_texts()
     task = problem.task
     folder = f"{task.family}-{task.object}-None-{task.receptacle}-{problem.room.scene}"
-    game = _game(root, f"{split}/{folder}/{problem.trial}")
+    game = _game(Path(root), split, folder, problem.trial)
     assert game is not None, folder
-    if game.path.is_file():
+    if _has_file(game):
         return game
     game.path.parent.mkdir(parents=True, exist_ok=True)
     trajectory = {
@@ -143,56 +172,43 @@ def write_game(root: Path, split: str, problem: Problem, walkthrough: list[str])
         "task_id": problem.trial,
         "task_type": task.family,
     }
-    content = {
-        "pddl_domain": domain,
-        "grammar": grammar.replace("UNKNOWN GOAL", problem.sentence),
-        "pddl_problem": problem.pddl(),
-        "solvable": True,
-        "walkthrough": walkthrough,
-    }
-    _write_json(game.path.with_name(_TRAJECTORY_FILE), trajectory)
-    _write_json(game.path, content)
+    content = {**game_content(problem), "solvable": True, "walkthrough": walkthrough}
+    write_whole(game.path.with_name(_TRAJECTORY_FILE), json.dumps(trajectory))
+    write_whole(game.path, json.dumps(content))
     return game
 
 
-def engine_texts() -> tuple[str, str]:
-    """The PDDL domain and the text grammar, as the alfworld package ships them.
-
-    Raises:
-        MissingExtraError: alfworld is missing.
-    """
-    package = importlib.util.find_spec("alfworld")
-    if package is None or not package.submodule_search_locations:
-        raise MissingExtraError(
-            "Writing ALFWorld games needs the domain and grammar texts of the package alfworld, "
-            "which is not installed. Run: pip install 'harness-bridges[alfworld]'"
-        )
-    data = Path(package.submodule_search_locations[0]) / "data"
-    domain, grammar = data / "alfred.pddl", data / "alfred.twl2"
-    return domain.read_text(encoding="utf-8"), grammar.read_text(encoding="utf-8")
+def game_content(problem: Problem) -> dict[str, Any]:
+    """What engines read in a game file: `pddl_domain`, `grammar` and `pddl_problem`."""
+    return {
+        "pddl_domain": _text("household.pddl"),
+        "grammar": _text("household.twl2").replace("UNKNOWN GOAL", problem.sentence),
+        "pddl_problem": problem.pddl(),
+    }
 
 
-def _folders(path: Path | str) -> Iterator[str]:
-    with os.scandir(path) as entries:
-        yield from (entry.name for entry in entries if entry.is_dir())
+@cache
+def _text(name: str) -> str:
+    """The rules or the words of all generated games, which lie beside this module."""
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
-def _game(root: Path, id_: str) -> Game | None:
+def _data_root(root: Path) -> Path:
+    inner = Path(root) / "json_2.1.1"
+    return inner if inner.is_dir() else Path(root)
+
+
+def _game(root: Path, split: str, task: str, trial: str) -> Game | None:
     """The game of a folder; None if the folder's name is not one of a playable game."""
-    split, task, _ = id_.split("/")
     parts = task.split("-")
-    if len(parts) != 5 or parts[0] not in BY_NAME or "Sliced" in task or not parts[4].isdigit():
+    if len(parts) != 5 or parts[0] not in BY_NAME or "Sliced" in task or not parts[4].isdecimal():
         return None
     family, object_, _, receptacle, scene = parts
-    path = root / id_ / GAME_FILE
-    return Game(id_, family, object_, receptacle, int(scene), split, path)
+    return Game(f"{split}/{task}/{trial}", family, object_, receptacle, int(scene), split, root)
 
 
-def _write_json(path: Path, content: dict[str, Any]) -> None:
-    """Writes the file in one piece: it is there whole, or not at all."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    partial.write_text(json.dumps(content), encoding="utf-8")
-    partial.replace(path)
+def _has_file(game: Game) -> bool:
+    return os.path.isfile(f"{game.root}/{game.id}/{GAME_FILE}")
 
 
 def _unreadable(path: Path, reason: str) -> EnvError:

@@ -1,4 +1,4 @@
-"""Generating games: seeded rooms, objects and tasks, each with a plan that was checked."""
+"""Generating games: seeded rooms, objects and tasks, each with a shortest plan that was played."""
 
 from __future__ import annotations
 
@@ -7,10 +7,17 @@ from pathlib import Path
 from random import Random
 
 from harness_bridges.alfworld.games import catalogue
-from harness_bridges.alfworld.games.files import Game, engine_texts, write_game
+from harness_bridges.alfworld.games.files import Game, game_content, write_game
+from harness_bridges.alfworld.games.knobs import Knobs
 from harness_bridges.alfworld.games.problem import Problem
-from harness_bridges.alfworld.games.room import Receptacle, Room, Size, Thing, build_room, place
-from harness_bridges.alfworld.games.solve import plan, solves
+from harness_bridges.alfworld.games.room import (
+    Receptacle,
+    Room,
+    Thing,
+    build_room,
+    place,
+    with_doors,
+)
 from harness_bridges.alfworld.games.task import (
     BY_NAME,
     FAMILIES,
@@ -21,8 +28,8 @@ from harness_bridges.alfworld.games.task import (
 )
 from harness_core.errors import HarnessError, UnknownIdError
 
-OBJECTS = {"small": (8, 10), "full": (16, 30)}
-"""How many objects, at least and at most, lie in a room."""
+TRIES = 200
+"""Games that are drawn before none with the wanted plan length is taken to exist."""
 
 
 def generate_games(
@@ -33,13 +40,19 @@ def generate_games(
     split: str = "train",
     families: Sequence[str] = FAMILIES,
     rooms: Sequence[str] | None = None,
-    size: Size = "full",
+    receptacles: int | None = None,
+    closed: float = 1.0,
     hidden: bool | None = None,
+    distractors: int | None = None,
+    spares: int | None = None,
+    plan_length: tuple[int, int] | None = None,
 ) -> list[Game]:
     """Writes games into a data root; what is there already is kept.
 
     The same arguments give the same files, to the byte; a larger `count` adds to them. The
-    families take turns. `valid_unseen` has rooms of its own; the others share theirs.
+    families take turns. `valid_unseen` has rooms of its own; the others share theirs. Every
+    file holds a shortest plan, `walkthrough`, which was played to its end. What is left out is
+    as in the benchmark.
 
     Args:
         root: the data root; it gets the folder `split`.
@@ -48,58 +61,35 @@ def generate_games(
         split: `"train"`, `"valid_seen"` or `"valid_unseen"`.
         families: a choice of `FAMILIES`.
         rooms: a choice of `"kitchen"`, `"livingroom"`, `"bedroom"`, `"bathroom"`; default all.
-        size: `"full"`: as many receptacles and objects as the benchmark's rooms have;
-            `"small"`: about eight to ten of each, which the engine plays several times faster.
-        hidden: True: the target objects start behind closed doors; False: in plain sight.
+        receptacles: how many places a room has, 2 to 200. More of them take longer to search.
+        closed: the share of the doors that are closed at first, 0 to 1; the others stand open.
+        hidden: how deep the target objects lie. True: behind closed doors; False: in plain
+            sight; None: either.
+        distractors: objects of other types, 0 to 500; default: one to two for each receptacle.
+        spares: objects of the target type that the task does not need, 0 to 50, which make it
+            easier; default: 0 to 2.
+        plan_length: the least and the greatest number of commands of a shortest plan.
 
     Raises:
-        UnknownIdError: an unknown split, family, room or size.
-        HarnessError: no room that is allowed offers a family.
-        MissingExtraError: alfworld, whose texts go into the files, is not installed.
+        UnknownIdError: an unknown split, family or room.
+        HarnessError: a knob out of bounds, or no room has what they ask for together.
     """
-    engine_texts()
-    problems = draw_problems(
-        count, seed=seed, split=split, families=families, rooms=rooms, size=size, hidden=hidden
-    )
-    return [write_game(Path(root), split, problem, steps) for problem, steps in problems]
+    knobs = Knobs(families, rooms, receptacles, closed, hidden, distractors, spares, plan_length)
+    drawn = draw_problems(count, seed=seed, split=split, knobs=knobs)
+    return [write_game(Path(root), split, problem, steps) for problem, steps in drawn]
 
 
 def draw_problems(
-    count: int,
-    *,
-    seed: int = 0,
-    split: str = "train",
-    families: Sequence[str] = FAMILIES,
-    rooms: Sequence[str] | None = None,
-    size: Size = "full",
-    hidden: bool | None = None,
+    count: int, *, seed: int = 0, split: str = "train", knobs: Knobs | None = None
 ) -> Iterator[tuple[Problem, list[str]]]:
-    """The problems of `generate_games` with their walkthroughs; needs nothing installed."""
-    kinds = tuple(catalogue.SCENES) if rooms is None else tuple(rooms)
-    for noun, asked, known in (
-        ("split", [split], catalogue.SPLITS),
-        ("family", families, FAMILIES),
-        ("room kind", kinds, catalogue.SCENES),
-        ("room size", [size], OBJECTS),
-    ):
-        for each in asked:
-            if each not in known:
-                raise UnknownIdError(noun, each, known)
-    for name in families:
-        if not set(kinds) & set(BY_NAME[name].kinds):
-            raise HarnessError(
-                f"No {' or '.join(kinds)} offers {name}, which needs a "
-                f"{' or '.join(BY_NAME[name].kinds)}. Name other rooms, or other families."
-            )
+    """The problems of `generate_games` with their shortest plans."""
+    knobs = knobs or Knobs()
+    if split not in catalogue.SPLITS:
+        raise UnknownIdError("split", split, catalogue.SPLITS)
     for index in range(count):
-        family = BY_NAME[families[index % len(families)]]
-        rng = Random(f"{seed} {split} {index} {family.name} {kinds} {size} {hidden}")
-        problem = _draw(family, split, kinds, size, hidden, rng)
-        text = problem.pddl()
-        steps = plan(text, problem.task)
-        if steps is None or not solves(text, problem.task, steps):
-            raise HarnessError(f"The generator made an unsolvable game; please report:\n{text}")
-        yield problem, steps
+        family = BY_NAME[knobs.families[index % len(knobs.families)]]
+        rng = Random(f"{seed} {split} {index} {family.name}")
+        yield _draw(family, split, knobs, rng)
 
 
 def scenes(kind: str, split: str) -> list[int]:
@@ -108,106 +98,134 @@ def scenes(kind: str, split: str) -> list[int]:
     return [scene for scene in catalogue.SCENES[kind] if (scene in catalogue.UNSEEN) is unseen]
 
 
-def _draw(
-    family: Family,
-    split: str,
-    kinds: Sequence[str],
-    size: Size,
-    hidden: bool | None,
-    rng: Random,
-) -> Problem:
+def shortest_plan(problem: Problem) -> list[str]:
+    """A shortest plan, which is played on the text that the file will hold.
+
+    Raises:
+        HarnessError: there is none.
+    """
+    from harness_bridges.alfworld.engine import Play, read_world
+    from harness_bridges.alfworld.plan import plan
+
+    world = read_world(game_content(problem), problem.trial)
+    steps, play = plan(world), Play(world)
+    if not steps or [play.act(step).won for step in steps] != [*[False] * (len(steps) - 1), True]:
+        raise HarnessError(
+            f"The generator made a game that {steps} does not solve; please report it:\n"
+            f"{problem.pddl()}"
+        )
+    return steps
+
+
+def _draw(family: Family, split: str, knobs: Knobs, rng: Random) -> tuple[Problem, list[str]]:
+    """A problem of the family whose shortest plan has the wanted length."""
+    lengths = set()
+    for _ in range(TRIES):
+        problem = _draw_problem(family, split, knobs, rng)
+        steps = shortest_plan(problem)
+        low, high = knobs.plan_length or (1, len(steps))
+        if low <= len(steps) <= high:
+            return problem, steps
+        lengths.add(len(steps))
+    raise HarnessError(
+        f"None of {TRIES} games of {family.name} has a shortest plan of {low} to {high} commands; "
+        f"theirs have {min(lengths)} to {max(lengths)}. Ask for that, or turn another knob: "
+        "hidden and closed add doors."
+    )
+
+
+def _draw_problem(family: Family, split: str, knobs: Knobs, rng: Random) -> Problem:
     """A problem of the family, in the first of the shuffled rooms that offers one."""
-    fitting = [kind for kind in family.kinds if kind in kinds]
+    fitting = [kind for kind in family.kinds if kind in knobs.rooms]
     rng.shuffle(fitting)
     for kind in fitting:
         numbers = scenes(kind, split)
         rng.shuffle(numbers)
         for number in numbers:
-            room = build_room(number, size)
-            offers = _offers(family, room, hidden)
-            if offers:
-                object_ = rng.choice(sorted(offers))
-                task = TaskSpec(family.name, object_, rng.choice(offers[object_]))
-                objects = _furnish(room, task, size, hidden, rng)
+            room = build_room(number, knobs.receptacles)
+            if knobs.closed < 1:
+                room = with_doors(room, knobs.closed, rng)
+            task = _offer(family, room, knobs, rng)
+            if task is not None:
+                objects = _furnish(room, task, knobs, rng)
                 return Problem(room, objects, task, task.sentence(rng.randrange(2)))
     raise HarnessError(
-        f"No room of {', '.join(fitting)} offers {family.name} with hidden={hidden}, "
-        f"size={size!r}. Allow more rooms, or leave hidden out."
+        f"No {' or '.join(fitting)} of the split {split} has room for {family.name} with {knobs}. "
+        "Turn one of these knobs, or allow other rooms."
     )
 
 
-def _offers(family: Family, room: Room, hidden: bool | None) -> dict[str, list[str]]:
-    """What the family can ask for in this room: object type -> receptacle (or lamp) types."""
+def _offer(family: Family, room: Room, knobs: Knobs, rng: Random) -> TaskSpec | None:
+    """A task of the family that this room can ask for."""
+    if family.tool and not any(each.type == family.tool for each in room.receptacles):
+        return None
     if family.name == LOOK:
-        goals = {thing.type for thing in room.fixtures if thing.type == "DeskLamp"}
+        ends = {thing.type for thing in room.fixtures if thing.type == "DeskLamp"}
     else:
-        goals = {receptacle.type for receptacle in room.receptacles}
-    offers = {}
-    for object_ in catalogue.STOCK[room.kind]:
+        ends = {receptacle.type for receptacle in room.receptacles}
+    stock = catalogue.STOCK[room.kind]
+    for object_ in rng.sample(stock, len(stock)):
         if family.objects and object_ not in family.objects:
             continue
         allowed = (
-            goals if family.name == LOOK else goals.intersection(goal_receptacles(family, object_))
+            ends if family.name == LOOK else ends.intersection(goal_receptacles(family, object_))
         )
-        offers[object_] = [
-            goal
-            for goal in sorted(allowed)
-            if _starts(room, TaskSpec(family.name, object_, goal), hidden)
-        ]
-    return {object_: found for object_, found in offers.items() if found}
+        tasks = [TaskSpec(family.name, object_, end) for end in sorted(allowed)]
+        fitting = [task for task in tasks if _enough(_starts(room, task, knobs), family, knobs)]
+        if fitting:
+            return rng.choice(fitting)
+    return None
 
 
-def _starts(room: Room, task: TaskSpec, hidden: bool | None) -> list[Receptacle]:
+def _starts(room: Room, task: TaskSpec, knobs: Knobs) -> list[Receptacle]:
     """Where the target objects may lie at first: not where that would be half the solution."""
-    solved = set() if BY_NAME[task.family].verb else {task.receptacle}
+    solved = "" if BY_NAME[task.family].verb else task.receptacle
     return [
-        receptacle
-        for receptacle in room.receptacles
-        if task.object in catalogue.HOLDS[receptacle.type]
-        and receptacle.type not in solved
-        and hidden in (None, receptacle.openable)
+        each
+        for each in room.receptacles
+        if task.object in catalogue.HOLDS[each.type]
+        and each.type != solved
+        and knobs.hidden in (None, each.closed)
     ]
 
 
-def _furnish(
-    room: Room, task: TaskSpec, size: Size, hidden: bool | None, rng: Random
-) -> tuple[Thing, ...]:
+def _enough(starts: Sequence[Receptacle], family: Family, knobs: Knobs) -> bool:
+    """Whether all targets find a place there."""
+    wide = any(each.type not in catalogue.SINGLE for each in starts)
+    return wide or len(starts) >= family.copies + (knobs.spares or 0)
+
+
+def _furnish(room: Room, task: TaskSpec, knobs: Knobs, rng: Random) -> tuple[Thing, ...]:
     """The objects of the room: those that the task is about, and others of the room's kind."""
-    free = list(room.receptacles)
-    targets = BY_NAME[task.family].copies - 1 + rng.choice((1, 1, 2, 3))
-    starts = _starts(room, task, hidden)
-    objects: list[Thing] = []
-    for number in range(targets):
-        spots = [each for each in starts if each in free]
-        if number < BY_NAME[task.family].copies and not spots:
-            spots = starts
-        _add(task.object, spots, free, objects, rng)
-    wanted = rng.randint(*OBJECTS[size])
+    objects: dict[str, Thing] = {}
+    spares = rng.choice((0, 0, 1, 2)) if knobs.spares is None else knobs.spares
+    starts = _starts(room, task, knobs)
+    for _ in range(BY_NAME[task.family].copies + spares):
+        _add(task.object, starts, objects, rng)
+    places = len(room.receptacles)
+    wanted = knobs.distractors
+    if wanted is None:
+        wanted = rng.randint(places, 9 * places // 5)
     others = [each for each in catalogue.STOCK[room.kind] if each != task.object]
-    rng.shuffle(others)
-    for type_ in others:
-        copies = min(rng.choice((1, 1, 2, 3)), wanted - len(objects))
-        for _ in range(copies):
-            spots = [each for each in free if type_ in catalogue.HOLDS[each.type]]
-            _add(type_, spots, free, objects, rng)
-    return tuple(sorted(objects, key=lambda thing: thing.id))
+    wanted += len(objects)
+    while len(objects) < wanted:
+        rng.shuffle(others)
+        for type_ in others:
+            spots = [each for each in room.receptacles if type_ in catalogue.HOLDS[each.type]]
+            for _ in range(min(rng.choice((1, 1, 2, 3)), wanted - len(objects))):
+                _add(type_, spots, objects, rng)
+    return tuple(objects[id_] for id_ in sorted(objects))
 
 
-def _add(
-    type_: str,
-    spots: list[Receptacle],
-    free: list[Receptacle],
-    objects: list[Thing],
-    rng: Random,
-) -> None:
+def _add(type_: str, spots: Sequence[Receptacle], objects: dict[str, Thing], rng: Random) -> None:
     """Puts one more object into one of the spots: each receptacle type is equally likely."""
-    if not spots:
+    taken = {thing.receptacle for thing in objects.values()}
+    free = [each for each in spots if each.type not in catalogue.SINGLE or each.id not in taken]
+    if not free:
         return
-    chosen = rng.choice(sorted({receptacle.type for receptacle in spots}))
-    receptacle = rng.choice([each for each in spots if each.type == chosen])
+    chosen = rng.choice(sorted({receptacle.type for receptacle in free}))
+    receptacle = rng.choice([each for each in free if each.type == chosen])
     thing = place(type_, receptacle, rng)
-    while any(thing.id == other.id for other in objects):
+    while thing.id in objects:
         thing = place(type_, receptacle, rng)
-    objects.append(thing)
-    if chosen in catalogue.SINGLE and receptacle in free:
-        free.remove(receptacle)
+    objects[thing.id] = thing

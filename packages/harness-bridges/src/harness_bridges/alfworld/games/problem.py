@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from hashlib import sha256
 
 from attrs import frozen
@@ -37,17 +38,18 @@ class Problem:
     task: TaskSpec
     sentence: str
 
-    @property
+    @cached_property
     def trial(self) -> str:
         """A name for this problem, made from its content."""
-        content = self._text("") + self.sentence
+        content = self._body + self.sentence
         return f"trial_{sha256(content.encode()).hexdigest()[:16]}"
 
     def pddl(self) -> str:
         """The problem file's text."""
-        return self._text(f"plan_{self.trial}")
+        return f"(define (problem plan_{self.trial})\n{self._body}"
 
-    def _text(self, name: str) -> str:
+    @cached_property
+    def _body(self) -> str:
         start = self.room.start
         things = self.objects + self.room.fixtures
         receptacles = self.room.receptacles
@@ -61,9 +63,9 @@ class Problem:
             "receptacle": sorted(receptacle.id for receptacle in receptacles),
         }
         names = "\n".join(f"        {mangle(i)} - {t}" for t, ids in declared.items() for i in ids)
-        facts = "\n".join(f"        ({mangle(' '.join(fact))})" for fact in self._facts())
+        facts = mangle("\n".join(f"        ({' '.join(fact)})" for fact in self._facts()))
         return (
-            f"(define (problem {name})\n(:domain alfred)\n(:objects\n{names}\n        )\n"
+            f"(:domain alfred)\n(:objects\n{names}\n        )\n"
             f"(:init\n{facts}\n        )\n(:goal\n{self.task.goal()}\n)\n)\n"
         )
 
@@ -75,6 +77,8 @@ class Problem:
             yield "receptacleAtLocation", receptacle.id, receptacle.location
             if receptacle.openable:
                 yield "openable", receptacle.id
+                if not receptacle.closed:
+                    yield "opened", receptacle.id
         for type_ in sorted({receptacle.type for receptacle in self.room.receptacles}):
             for held in types:
                 if held in catalogue.HOLDS[type_]:

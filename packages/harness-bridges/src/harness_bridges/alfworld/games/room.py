@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from random import Random
-from typing import Literal
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from harness_bridges.alfworld.games import catalogue
-
-Size = Literal["small", "full"]
 
 CELL = 0.25
 """Metres between neighbouring places to stand, as in the benchmark."""
@@ -23,7 +21,8 @@ class Receptacle:
         id: `Type|x|y|z`, in metres.
         type: its type.
         location: the id of the place to stand, `loc|x|z|rotation|horizon`.
-        openable: whether it has a door, closed at first.
+        openable: whether it has a door.
+        closed: whether the door is closed at first.
         spot: x, y, z in metres.
     """
 
@@ -31,6 +30,7 @@ class Receptacle:
     type: str
     location: str
     openable: bool
+    closed: bool
     spot: tuple[float, float, float]
 
 
@@ -56,38 +56,53 @@ class Room:
 
 
 def room_kind(scene: int) -> str:
-    """The kind of room that a scene number stands for."""
-    return next(kind for kind, numbers in catalogue.SCENES.items() if scene in numbers)
+    """The kind of room that a scene number stands for; empty if it stands for none."""
+    return next((kind for kind, numbers in catalogue.SCENES.items() if scene in numbers), "")
 
 
-def build_room(scene: int, size: Size = "full") -> Room:
-    """The room of a scene: always the same for the same number; a small one is a part of it."""
+@lru_cache(maxsize=256)
+def build_room(scene: int, receptacles: int | None = None) -> Room:
+    """The room of a scene, with its doors closed: always the same for the same arguments.
+
+    Args:
+        scene: its number.
+        receptacles: how many it has, at most 200; None: as rooms of the benchmark do. A room
+            with fewer is a part of one with more.
+    """
     kind = room_kind(scene)
     rng = Random(f"room {scene}")
     cells = [(x, z) for x in range(-12, 13) for z in range(-12, 13)]
     rng.shuffle(cells)
-    receptacles = []
-    for furniture in catalogue.FURNITURE[kind]:
-        group: list[Receptacle] = []
-        for _ in range(rng.choice(furniture.counts)):
-            before = group[-1] if group and rng.random() < 0.15 else None
-            group.append(_receptacle(furniture.type, cells.pop(), before, rng))
-        receptacles += group if size == "full" else group[: furniture.small]
-    start = f"loc|{cells[0][0]}|{cells[0][1]}|{rng.randrange(4)}|30"
-    lone = f"loc|{cells[1][0]}|{cells[1][1]}|{rng.randrange(4)}|60"
+    (x, z), (lone_x, lone_z) = cells.pop(), cells.pop()
+    start = f"loc|{x}|{z}|{rng.randrange(4)}|30"
+    lone = f"loc|{lone_x}|{lone_z}|{rng.randrange(4)}|60"
+    built: list[Receptacle] = []
+    latest: dict[str, Receptacle] = {}
+    for type_ in _furniture(kind, receptacles, Random(f"furniture {scene}")):
+        beside = latest.get(type_) if rng.random() < 0.15 else None
+        latest[type_] = _receptacle(type_, cells.pop(), beside, rng)
+        built.append(latest[type_])
     fixtures = []
     for fixture in catalogue.FIXTURES[kind]:
-        if rng.random() >= fixture.chance:
+        chance = Random(f"{fixture.type} {scene}")
+        if chance.random() >= fixture.chance:
             continue
         if not fixture.on:
-            fixtures.append(
-                Thing(thing_id(fixture.type, (0.0, 0.0, 0.0)), fixture.type, lone, None)
-            )
+            id_ = thing_id(fixture.type, (0.0, 0.0, 0.0))
+            fixtures.append(Thing(id_, fixture.type, lone, None))
             continue
-        stands = [each for type_ in fixture.on for each in receptacles if each.type == type_]
+        stands = [each for type_ in fixture.on for each in built if each.type == type_]
         if stands:
-            fixtures.append(place(fixture.type, stands[0], Random(f"{fixture.type} {scene}")))
-    return Room(scene, kind, start, tuple(receptacles), tuple(fixtures))
+            fixtures.append(place(fixture.type, stands[0], chance))
+    return Room(scene, kind, start, tuple(built), tuple(fixtures))
+
+
+def with_doors(room: Room, closed: float, rng: Random) -> Room:
+    """The room with that share of its doors closed; the others stand open."""
+    doors = [each.id for each in room.receptacles if each.openable]
+    shut = set(rng.sample(doors, round(closed * len(doors))))
+    receptacles = tuple(evolve(each, closed=each.id in shut) for each in room.receptacles)
+    return evolve(room, receptacles=receptacles)
 
 
 def place(type_: str, receptacle: Receptacle, rng: Random) -> Thing:
@@ -103,14 +118,26 @@ def thing_id(type_: str, spot: tuple[float, float, float]) -> str:
     return "|".join([type_, *(f"{value:+06.2f}" if value else "00.00" for value in rounded)])
 
 
+def _furniture(kind: str, number: int | None, rng: Random) -> list[str]:
+    """The types of a room's receptacles: one of each, then the second ones, and so on."""
+    table = catalogue.FURNITURE[kind]
+    counts = {type_: rng.choice(numbers) for type_, numbers in table.items()}
+    turns = range(max(counts.values()))
+    types = [type_ for turn in turns for type_, count in counts.items() if turn < count]
+    if number is None:
+        return types
+    usual = [max(numbers) - 1 for numbers in table.values()]
+    return (types + rng.choices(list(table), usual, k=max(0, number - len(types))))[:number]
+
+
 def _receptacle(
-    type_: str, cell: tuple[int, int], before: Receptacle | None, rng: Random
+    type_: str, cell: tuple[int, int], beside: Receptacle | None, rng: Random
 ) -> Receptacle:
-    """One receptacle; it shares the place to stand with `before`, if given, and stands above."""
+    """One receptacle; it shares the place to stand with `beside`, if given, and stands above."""
     height, horizon = catalogue.WHERE[type_]
     turn = rng.randrange(4)
-    if before:
-        location, (x, y, z) = before.location, before.spot
+    if beside:
+        location, (x, y, z) = beside.location, beside.spot
         spot = (x, y + 0.2, z)
     else:
         location = f"loc|{cell[0]}|{cell[1]}|{turn}|{horizon}"
@@ -125,4 +152,4 @@ def _receptacle(
     openable = type_ in catalogue.OPENABLE and (
         type_ not in catalogue.SOMETIMES_OPENABLE or rng.random() < 0.85
     )
-    return Receptacle(id_, type_, location, openable, spot)
+    return Receptacle(id_, type_, location, openable, openable, spot)

@@ -37,6 +37,8 @@ class HouseholdPolicy:
     searched twice it gives up.
     """
 
+    beside_env = True
+
     def __init__(self) -> None:
         self._random = random.Random(0)
         self._enter("")

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from harness_bridges.alfworld.engine import Engine, borrow_engine, return_engine
 from harness_bridges.alfworld.games import Game, generate_games, read_game
+from harness_bridges.alfworld.reference import Engine, borrow_engine, return_engine
 from support.alfworld_games import REAL, real_games
 
 pytestmark = pytest.mark.textworld
@@ -26,7 +26,7 @@ pytest.importorskip("textworld")
 @pytest.fixture(scope="module")
 def games(tmp_path_factory: pytest.TempPathFactory) -> list[Game]:
     """One small game of each family."""
-    return generate_games(tmp_path_factory.mktemp("games"), count=6, seed=3, size="small")
+    return generate_games(tmp_path_factory.mktemp("games"), count=6, seed=3, receptacles=9)
 
 
 @pytest.fixture
@@ -169,7 +169,8 @@ def run(code: str, folder: Path, **variables: str) -> subprocess.CompletedProces
 _PLAY = """
 import os
 from harness_core import Action, make
-env = make("alfworld", task=os.environ["TASK"], games=os.environ["GAMES"])
+options = {"games": os.environ["GAMES"], "engine": "textworld"}
+env = make("alfworld", task=os.environ["TASK"], **options)
 env.reset()
 """
 
@@ -335,7 +336,8 @@ def held():
     return memory, (len(os.listdir("/proc/self/fd")), threads, len(children))
 def play(count):
     for number in range(count):
-        with make("alfworld", task=tasks[number % len(tasks)], games=root) as env:
+        task = tasks[number % len(tasks)]
+        with make("alfworld", task=task, games=root, engine="textworld") as env:
             env.reset()
             env.step(Action("inventory"))
 play(12)

@@ -1,4 +1,4 @@
-"""TextWorld's PDDL engine with ALFWorld's names for things: what runs the games.
+"""The reference: TextWorld's PDDL engine with ALFWorld's names for things.
 
 An engine is a copy of a C++ library that keeps one game in global variables, so two episodes
 that run side by side need two engines. A copy cannot be unloaded safely, so engines are lent,
@@ -18,8 +18,8 @@ from importlib.metadata import version
 from types import ModuleType
 from typing import Any
 
-from attrs import frozen
-
+from harness_bridges.alfworld.facts import Fact
+from harness_bridges.alfworld.frame import Frame
 from harness_bridges.alfworld.memo import remember_parses
 from harness_core.errors import EnvError
 from harness_core.registry import import_extra
@@ -27,28 +27,6 @@ from harness_core.serial import digest_of
 from harness_core.values import JsonDict
 
 EXTRA = "harness-bridges[alfworld]"
-
-Fact = tuple[str, ...]
-"""A predicate and the readable names of its arguments: `("inreceptacle", "mug 1", "desk 1")`."""
-
-
-@frozen
-class Frame:
-    """What the engine says after a reset or a command.
-
-    Args:
-        text: the answer, as ALFWorld's users see it.
-        admissible: all commands that would have an answer, sorted by the engine.
-        valid: whether the last command was one of them.
-        won: the engine's verdict on the state.
-        done: whether the game is over by the engine's rules.
-    """
-
-    text: str
-    admissible: tuple[str, ...]
-    valid: bool
-    won: bool
-    done: bool
 
 
 class Engine:
@@ -120,7 +98,7 @@ class Engine:
 
     def _frame(self, valid: bool, done: bool) -> Frame:
         state = self._state
-        commands = tuple(state["admissible_commands"])
+        commands = list(state["admissible_commands"])
         return Frame(state["feedback"], commands, valid, bool(state["won"]), done)
 
 

@@ -1,0 +1,15 @@
+"""Games for the tests of ALFWorld."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness_bridges.alfworld.engine import World, load_world
+from harness_bridges.alfworld.games import generate_games
+
+
+@pytest.fixture(scope="session")
+def worlds(tmp_path_factory: pytest.TempPathFactory) -> list[World]:
+    """Twelve small games, two of each family."""
+    root = tmp_path_factory.mktemp("worlds")
+    return [load_world(game.path) for game in generate_games(root, count=12, seed=7, receptacles=9)]
