@@ -15,7 +15,7 @@ from attrs import evolve
 from harness_bridges.alfworld.engine.dialects import dialect_of
 from harness_bridges.alfworld.engine.goal import Form, Goal, recognise
 from harness_bridges.alfworld.engine.reach import within_reach
-from harness_bridges.alfworld.engine.state import NOTHING, State
+from harness_bridges.alfworld.engine.state import NOTHING, State, members
 from harness_bridges.alfworld.engine.world import World
 from harness_bridges.alfworld.games.files import read_game
 from harness_core.errors import EnvError
@@ -52,6 +52,9 @@ on the last three lines, but a thing that they name has its number."""
 
 _TOOLS = {"heat": ("microwavetype",), "cool": ("fridgetype",)}
 _KNIVES = ("knifetype", "butterknifetype")
+
+_WORDS = re.compile(r"\(([^()]*)\)|([()]|[^\s()]+)")
+"""A form without inner forms, as most are; else a bracket or a word."""
 
 Facts = dict[str, list[tuple[str, ...]]]
 
@@ -156,12 +159,12 @@ def _declared(words: Sequence[Form]) -> dict[str, str]:
 
 
 def _add_fact(facts: Facts, fact: Form, kinds: Mapping[str, str]) -> None:
-    predicate = str(fact[0]) if isinstance(fact, tuple) and fact else ""
+    predicate: Any = fact[0] if isinstance(fact, tuple) and fact else ""
     wanted = PREDICATES.get(predicate)
     if wanted is None:
         raise EnvError(f"its problem has a fact that no rule of the engine knows: {_shown(fact)}")
-    ids = tuple(map(str, fact[1:]))
-    if tuple(kinds.get(id_) for id_ in ids) != wanted:
+    ids: Any = fact[1:]
+    if tuple(map(kinds.get, ids)) != wanted:
         raise EnvError(
             f"its problem has the fact {_shown(fact)}, which is not about a declared "
             f"{' and a declared '.join(wanted)}"
@@ -185,8 +188,10 @@ def _parsed(problem: str) -> tuple[Form, ...]:
     """
     bare = re.sub(r";[^\n]*", "", problem).lower()
     stack: list[list[Form]] = [[]]
-    for word in re.findall(r"[()]|[^\s()]+", bare):
-        if word == "(":
+    for flat, word in _WORDS.findall(bare):
+        if not word:
+            stack[-1].append(tuple(flat.split()))
+        elif word == "(":
             stack.append([])
             if len(stack) > MAX_DEPTH:
                 raise EnvError(f"its problem nests more than {MAX_DEPTH} brackets")
@@ -243,12 +248,11 @@ def _world(facts: Facts, goal: Form, task: str, wording: str, sinks: tuple[str, 
     def set_of(predicate: str, number: dict[str, int]) -> int:
         return sum({1 << number[fact[0]] for fact in facts[predicate]})
 
-    def of_type(types: Sequence[str], number: dict[str, int], type_of: dict[str, str]) -> int:
-        return sum(1 << index for id_, index in number.items() if type_of.get(id_, "") in types)
-
+    things_of = _by_type(thing, thing_type)
+    places_of = _by_type(place, place_type)
     fits: dict[str, int] = defaultdict(int)
-    for container, held in set(facts["cancontain"]):
-        fits[container] |= of_type([held], thing, thing_type)
+    for container, held in facts["cancontain"]:
+        fits[container] |= things_of.get(held, 0)
     where = {id_: spot[location] for id_, location in at.items()}
     here: list[list[int]] = [[] for _ in spot]
     for id_, index in place.items():
@@ -290,11 +294,11 @@ def _world(facts: Facts, goal: Form, task: str, wording: str, sinks: tuple[str, 
         contents=dict(contents),
         accepts=tuple(fits[place_type.get(id_, "")] for id_ in place),
         tools={
-            verb: of_type(types, place, place_type)
+            verb: sum(places_of.get(type_, 0) for type_ in types)
             for verb, types in {"clean": sinks, **_TOOLS}.items()
         },
-        knives=of_type(_KNIVES, thing, thing_type),
-        goal=_goal(goal, thing, place, thing_type, place_type, able),
+        knives=sum(things_of.get(type_, 0) for type_ in _KNIVES),
+        goal=_goal(goal, things_of, places_of, able),
         task=task,
         dialect=wording,
         has_help=wording == "move",
@@ -310,13 +314,16 @@ _OF_THINGS = (
 _OF_PLACES = ("receptacletype", "receptacleatlocation", "openable", "opened")
 
 
+def _by_type(number: Mapping[str, int], type_of: Mapping[str, str]) -> dict[str, int]:
+    """Type -> the objects, or receptacles, of it, a set."""
+    found: dict[str, int] = defaultdict(int)
+    for id_, index in number.items():
+        found[type_of.get(id_, "")] |= 1 << index
+    return found
+
+
 def _goal(
-    form: Form,
-    thing: dict[str, int],
-    place: dict[str, int],
-    thing_type: dict[str, str],
-    place_type: dict[str, str],
-    able: dict[str, int],
+    form: Form, things_of: Mapping[str, int], places_of: Mapping[str, int], able: dict[str, int]
 ) -> Goal:
     found = recognise(form)
     if found is None:
@@ -324,15 +331,13 @@ def _goal(
             f"its goal is none of the six that the native engine knows: {_shown(form)}; "
             "engine='textworld' plays any"
         )
-    kind, object_type, place_type_ = found
-    objects = sum(1 << i for id_, i in thing.items() if thing_type.get(id_) == object_type)
+    kind, object_type, place_type = found
+    objects = things_of.get(object_type, 0)
     if kind == "look":
-        lamps = sum(1 << i for id_, i in thing.items() if thing_type.get(id_) == place_type_)
-        return Goal(kind, objects, (), lamps & able["toggleable"])
+        return Goal(kind, objects, (), things_of.get(place_type, 0) & able["toggleable"])
     if kind in _ABLE:
         objects &= able[_ABLE[kind]]
-    wanted = tuple(i for id_, i in place.items() if place_type.get(id_) == place_type_)
-    return Goal(kind, objects, wanted)
+    return Goal(kind, objects, tuple(members(places_of.get(place_type, 0))))
 
 
 _ABLE = {"clean": "cleanable", "heat": "heatable", "cool": "coolable"}
