@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal, TypeVar
 
 from attrs import field, frozen
@@ -363,7 +363,9 @@ def _plain(value: object, kind: type[T]) -> T:
 
 def _depth(data: object) -> int:
     if isinstance(data, dict):
-        return 1 + max(map(_depth, data.values()), default=0)
-    if isinstance(data, list | tuple):
-        return 1 + max(map(_depth, data), default=0)
-    return 0
+        items: Iterable[object] = data.values()
+    elif isinstance(data, list | tuple):
+        items = data
+    else:
+        return 0
+    return 1 + max((_depth(item) for item in items if type(item) is not str), default=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from attrs import define, field
 
@@ -31,6 +32,7 @@ REFUSED = re.compile(r"Nothing happens|You are facing the|You are in the middle 
 """What a text that follows a refused action says."""
 
 
+@lru_cache(maxsize=8192)
 def kind(name: str) -> str:
     """The type of a thing or place: `"mug"` for `"mug 1"`."""
     return name.partition(" ")[0]
@@ -96,8 +98,7 @@ class Memory:
         return [
             (thing, name)
             for name, place in self.places.items()
-            for thing in sorted(place.contents)
-            if kind(thing) == wanted
+            for thing in sorted(each for each in place.contents if kind(each) == wanted)
         ]
 
     def forget_contents(self) -> None:
@@ -109,7 +110,9 @@ class Memory:
         self.lit.clear()
 
     def _place(self, name: str) -> Place:
-        return self.places.setdefault(name, Place())
+        if name not in self.places:
+            self.places[name] = Place()
+        return self.places[name]
 
     def _read_text(self, text: str) -> None:
         for listed in _ROOM.findall(text):
@@ -144,7 +147,7 @@ class Memory:
             place.contents.discard(thing)
 
     def _read_commands(self, admissible: list[str]) -> None:
-        commands = [match.groups() for match in map(_COMMAND.fullmatch, admissible) if match]
+        commands = [words for words in map(_words, admissible) if words]
         far = {thing for verb, thing, _ in commands if verb == "go to"}
         for name in sorted(far):
             self._place(name)
@@ -165,6 +168,13 @@ class Memory:
                 self.lamps[thing] = self.here[0]
             elif verb == "examine" and kind(thing) not in RECEPTACLES:
                 self._take(thing)  # only what is held can be examined
+
+
+@lru_cache(maxsize=8192)
+def _words(command: str) -> tuple[str, str, str] | None:
+    """Verb, thing and place of a command, the last may be missing; None for other commands."""
+    match = _COMMAND.fullmatch(command)
+    return match and match.groups()  # type: ignore[return-value] # three groups
 
 
 def _each(pattern: re.Pattern[str], text: str) -> list[str]:
