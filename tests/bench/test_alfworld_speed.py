@@ -23,6 +23,7 @@ pytestmark = pytest.mark.textworld
 pytest.importorskip("textworld")
 
 KITCHENS = 8
+FAMILIES = ["pick_and_place_simple", "pick_clean_then_place_in_recep", "pick_two_obj_and_place"]
 STEPS = 20_000
 
 _TEXTWORLD = """
@@ -58,7 +59,7 @@ class Seconds(NamedTuple):
 def kitchens(tmp_path_factory: pytest.TempPathFactory) -> list[Game]:
     """Eight kitchens as large as the benchmark's."""
     root = tmp_path_factory.mktemp("kitchens")
-    return generate_games(root, count=KITCHENS, rooms=["kitchen"])
+    return generate_games(root, count=KITCHENS, rooms=["kitchen"], families=FAMILIES)
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +120,18 @@ def test_a_step_is_20_000_times_as_fast(kitchens: list[Game], reference: Seconds
     print(f"env {env * 1e6:.1f} us a step: {reference.step / env:,.0f} times as fast")
     assert reference.step >= 20_000 * engine
     assert reference.step >= 5_000 * env
+
+
+def test_larger_rooms_cost_little_more(tmp_path: Path) -> None:
+    """A step in a room of 100 receptacles takes at most 20 times one in a room of 5."""
+    taken = {}
+    for receptacles in (5, 10, 25, 50, 100):
+        (game,) = generate_games(
+            tmp_path, count=1, rooms=["kitchen"], families=FAMILIES, receptacles=receptacles
+        )
+        taken[receptacles] = min(engine_walk(game.path) for _ in range(3))
+        print(f"\n{receptacles} receptacles: {taken[receptacles] * 1e6:.2f} us a step", end="")
+    assert taken[100] <= 20 * taken[5]
 
 
 def test_a_reset_is_5_000_times_as_fast(kitchens: list[Game], reference: Seconds) -> None:

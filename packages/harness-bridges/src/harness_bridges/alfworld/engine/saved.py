@@ -19,12 +19,12 @@ def save_state(world: World, state: State) -> JsonDict:
     saved: JsonDict = {
         "at": spots[state.at],
         "held": "" if state.held == NOTHING else things[state.held],
-        "opened": [places[each] for each in members(state.opened)],
+        "opened": _named(places, state.opened),
     }
     for name, where in zip(_SETS, (places, places, spots), strict=True):
         saved[name] = _changed(where, things, getattr(world.start, name), getattr(state, name))
     for name in _FLAGS:
-        saved[name] = [things[each] for each in members(getattr(state, name))]
+        saved[name] = _named(things, getattr(state, name))
     return saved
 
 
@@ -61,12 +61,11 @@ def _changed(
 ) -> dict[str, list[str]]:
     if old is new:
         return {}
-    pairs = enumerate(zip(old, new, strict=True))
-    return {
-        where[index]: [things[each] for each in members(now)]
-        for index, (before, now) in pairs
-        if before != now
-    }
+    return {where[index]: _named(things, now) for index, now in enumerate(new) if now != old[index]}
+
+
+def _named(names: tuple[str, ...], numbers: int) -> list[str]:
+    return [names[each] for each in members(numbers)] if numbers else []
 
 
 def _restored(
