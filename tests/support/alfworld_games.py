@@ -91,3 +91,8 @@ def wins(game: Game, engine: str, policy: PolicySpec, seed: int) -> tuple[bool, 
         if episode.success is None:
             raise AssertionError(episode.failure)
         return episode.success, len(episode.steps)
+
+
+def fewest_found(root: Path) -> int:
+    """The fewest games that twenty looks at a data root find."""
+    return min(len(find_games(root)) for _ in range(20))

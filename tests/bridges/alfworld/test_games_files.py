@@ -20,7 +20,7 @@ import pytest
 from harness_bridges.alfworld.games import FAMILIES, Game, find_game, find_games, read_game
 from harness_bridges.alfworld.games.index import INDEX_FILE, SETTLED_NS
 from harness_core.errors import EnvError, UnknownIdError, UnknownTaskError
-from support.alfworld_games import REAL
+from support.alfworld_games import REAL, fewest_found
 
 MUG = "train/pick_and_place_simple-Mug-None-Shelf-301/trial_a"
 PEN = "train/pick_and_place_simple-Pen-None-Shelf-301/trial_a"
@@ -204,16 +204,12 @@ def test_a_damaged_index_is_made_again(tmp_path: Path) -> None:
     assert ids(tmp_path) == [MUG]
 
 
-def _look(root: Path) -> int:
-    return min(len(find_games(root)) for _ in range(20))
-
-
 def test_many_may_index_at_once(tmp_path: Path) -> None:
     """Processes that index one root at the same time all find all games, and leave one file."""
     for number in range(40):
         add(tmp_path, f"train/pick_and_place_simple-Mug-None-Shelf-{number}/trial_a")
     with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as pool:
-        assert list(pool.map(_look, [tmp_path] * 8)) == [40] * 8
+        assert list(pool.map(fewest_found, [tmp_path] * 8)) == [40] * 8
     assert sorted(path.name for path in tmp_path.iterdir()) == [INDEX_FILE, "train"]
 
 

@@ -124,17 +124,17 @@ class EnvProcess:
             EnvError: the process died, or the env raised a plain exception.
             HarnessError: what the env raised.
         """
-        began = time.monotonic()
+        began, doing = time.monotonic(), method
         try:
             self._connection.send((method, arguments))
-            kind, value = self._answer(method, timeout)
+            kind, value = self._answer(doing, timeout)
             while kind == "about to":
-                left = began + limits["episode"] - time.monotonic()
-                kind, value = self._answer(value, min(limits[value], left))
+                left, doing = began + limits["episode"] - time.monotonic(), value
+                kind, value = self._answer(doing, min(limits[doing], left))
         except (EOFError, OSError) as error:
             self.kill()
             code = self._process.returncode
-            raise EnvError(f"The env's process died during {method} (exit code {code}).") from error
+            raise EnvError(f"The env's process died during {doing} (exit code {code}).") from error
         except HarnessError:
             raise
         except Exception as error:  # pickle runs foreign code, and raises anything

@@ -73,7 +73,7 @@ def load_world(path: Path) -> World:
     return _loaded(path, status.st_mtime_ns, status.st_size)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=128)
 def _loaded(path: Path, modified: int, size: int) -> World:
     if size > 2 * MAX_CHARACTERS:
         raise _refused(str(path), f"it has {size:,} bytes; no game has more than a few 100,000")

@@ -130,7 +130,7 @@ def _numbered(names: tuple[str, ...]) -> dict[str, int]:
     return {name: number for number, name in enumerate(names)}
 
 
-REMEMBERED = 4096
+REMEMBERED = 1024
 """Answers that a world remembers of each kind, before it starts anew."""
 
 
