@@ -13,3 +13,13 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> list[World]:
     """Twelve small games, two of each family."""
     root = tmp_path_factory.mktemp("worlds")
     return [load_world(game.path) for game in generate_games(root, count=12, seed=7, receptacles=9)]
+
+
+@pytest.fixture(
+    scope="module", params=["native", pytest.param("textworld", marks=pytest.mark.textworld)]
+)
+def engine(request: pytest.FixtureRequest) -> str:
+    """Each engine in turn; TextWorld where it is installed."""
+    if request.param == "textworld":
+        pytest.importorskip("textworld")
+    return str(request.param)

@@ -18,14 +18,6 @@ from harness_core.testing.contracts import CountSteps
 from harness_core.values import StepResult
 
 
-@pytest.fixture(params=["native", pytest.param("textworld", marks=pytest.mark.textworld)])
-def engine(request: pytest.FixtureRequest) -> str:
-    """Every test runs on both engines."""
-    if request.param == "textworld":
-        pytest.importorskip("textworld")
-    return str(request.param)
-
-
 @pytest.fixture(scope="module")
 def games(tmp_path_factory: pytest.TempPathFactory) -> list[Game]:
     """One small game of each family, in the order of the families."""

@@ -22,15 +22,6 @@ EACH = int(os.environ.get("ALFWORLD_EACH", "4"))
 """How many games of each of the six families TextWorld plays; 10 makes the full 60."""
 
 
-@pytest.fixture(
-    scope="module", params=["native", pytest.param("textworld", marks=pytest.mark.textworld)]
-)
-def engine(request: pytest.FixtureRequest) -> str:
-    if request.param == "textworld":
-        pytest.importorskip("textworld")
-    return str(request.param)
-
-
 @pytest.fixture(scope="module")
 def run_all() -> Iterator[Callable[..., list[Any]]]:
     """Calls a function on every drawn game, two at a time, each process with its own engine."""

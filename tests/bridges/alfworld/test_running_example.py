@@ -97,16 +97,6 @@ def near(world: JsonDict) -> list[str]:
     return names[max(0, here - 1) : here + 2]
 
 
-@pytest.fixture(
-    scope="module", params=["native", pytest.param("textworld", marks=pytest.mark.textworld)]
-)
-def engine(request: pytest.FixtureRequest) -> str:
-    """The example runs on both engines."""
-    if request.param == "textworld":
-        pytest.importorskip("textworld")
-    return str(request.param)
-
-
 @pytest.fixture(scope="module")
 def root(engine: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("games")
