@@ -27,7 +27,7 @@ from harness_bridges.alfworld.games.generate import draw_problems, scenes
 from harness_bridges.alfworld.games.knobs import Knobs
 from harness_bridges.alfworld.games.problem import Problem
 from harness_bridges.alfworld.games.room import build_room, room_kind
-from harness_bridges.alfworld.games.task import BY_NAME
+from harness_bridges.alfworld.games.task import BY_NAME, LOOK
 from harness_core.errors import HarnessError, UnknownIdError
 from support.alfworld_games import REAL
 
@@ -317,3 +317,12 @@ def _form(argument: str) -> str:
         return re.sub(r"(_minus_)?\d+", "n", argument)
     argument = re.sub(r"_(minus|plus)_\d\d_dot_\d\d|00_dot_00", "d", argument)
     return re.sub(r"^[A-Za-z]+_bar_|(?<=_bar_)\w+Basin$", "Name", argument)
+
+
+def test_families_are_those_that_the_rooms_offer(tmp_path: Path) -> None:
+    """Left out, families are what the rooms have; a single name is a choice of one."""
+    kitchens = generate_games(tmp_path / "all", count=6, rooms="kitchen", receptacles=9)
+    assert {game.room for game in kitchens} == {"kitchen"}
+    assert LOOK not in {game.family for game in kitchens}
+    (lit,) = generate_games(tmp_path / "one", count=1, families=LOOK, receptacles=9)
+    assert lit.family == LOOK

@@ -274,7 +274,7 @@ def test_a_forked_child_gets_its_own_engine(games: list[Game], tmp_path: Path) -
         _PLAY
         + """
 import threading
-from harness_bridges.alfworld import engine as module
+from harness_bridges.alfworld import reference as module
 from harness_core import HarnessError
 here = env.step(Action("look"))
 held, go_on = threading.Event(), threading.Event()
@@ -282,7 +282,7 @@ def hold():
     with module._process.lock:
         held.set()
         go_on.wait()
-thread = threading.Thread(target=hold); thread.start(); held.wait()
+thread = threading.Thread(target=hold); thread.start(); assert held.wait(60)
 pid = os.fork()
 if pid == 0:
     try:

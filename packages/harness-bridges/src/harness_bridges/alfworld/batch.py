@@ -52,9 +52,9 @@ class AlfworldBatch:
         Raises:
             HarnessError: there are not as many commands as games.
         """
-        if len(commands) != len(self.plays):
+        if isinstance(commands, str) or len(commands) != len(self.plays):
             raise HarnessError(
-                f"The batch has {len(self.plays)} games and got {len(commands)} commands: give "
+                f"The batch has {len(self.plays)} games and got {_counted(commands)}: give "
                 "one to each, for example 'look' where a game is over."
             )
         pairs = zip(self.plays, commands, strict=True)
@@ -69,3 +69,7 @@ class AlfworldBatch:
 def _answers(frames: list[Frame]) -> Answers:
     columns = [list(column) for column in zip(*frames, strict=True)] or [[] for _ in Frame._fields]
     return Answers(*columns)
+
+
+def _counted(commands: Sequence[str]) -> str:
+    return "one text" if isinstance(commands, str) else f"{len(commands)} commands"

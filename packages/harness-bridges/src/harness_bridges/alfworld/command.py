@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cyclopts import App, Parameter
 
-from harness_bridges.alfworld.games import FAMILIES, generate_games, read_game
+from harness_bridges.alfworld.games import generate_games, read_game
 from harness_core.cli.console import say, table
 from harness_core.errors import HarnessError
 
@@ -52,7 +52,7 @@ def generate(
         count: how many; the families take turns.
         seed: all the randomness there is; the same seed makes the same files.
         split: train, valid_seen or valid_unseen, which has rooms of its own.
-        family: one of the six; may be repeated; default all.
+        family: one of the six; may be repeated; default all that the rooms offer.
         room: kitchen, livingroom, bedroom or bathroom; may be repeated; default all.
         receptacles: how many places a room has, 2 to 200; more take longer to search.
         closed: the share of the doors that are closed at first, 0 to 1; the others stand open.
@@ -71,7 +71,7 @@ def generate(
             count=count,
             seed=seed,
             split=split,
-            families=family or FAMILIES,
+            families=family,
             rooms=room,
             receptacles=receptacles,
             closed=closed,

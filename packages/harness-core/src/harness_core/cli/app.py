@@ -82,6 +82,8 @@ def _dispatch(arguments: list[str]) -> int:
 def _register(module: str) -> None:
     from harness_core.registry import register
 
+    if (here := os.getcwd()) not in sys.path:
+        sys.path.insert(0, here)  # as `python -m` does
     try:
         register(module)
     except HarnessError:

@@ -38,7 +38,9 @@ def success_within(evidence: Evidence, steps: float) -> float:
     return 1 - unsolved
 
 
-def predicted(objective: Objective, evidence: Evidence, max_steps: int, toll: int) -> float | None:
+def predicted(
+    objective: Objective, evidence: Evidence, max_steps: int, toll: float
+) -> float | None:
     """The measure of `objective` if `toll` of the `max_steps` were taken away.
 
     A success rate is the mean over the neighbouring tolls, since a small sample is rough.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from math import ceil
+from math import ceil, inf
 
 from attrs import field, frozen
 
@@ -93,15 +93,17 @@ class SearchStrategy:
         shape = _next_head(case) if diagnosis.direction == "easier" else _next_shape(case)
         if shape is not None:
             return self._candidate(case, Option(shape))
-        return None if best is None else self._candidate(case, best)
+        if best is None or best.off > 2 * _half_width(case):
+            return None
+        return self._candidate(case, best)
 
     def _options(self, case: Case) -> Iterator[Option]:
         """All tolls on all shapes that were rolled; of equals the first is to be preferred."""
         for shape in _rolled_shapes(case):
             for dial in (LONG_WAY, EARLY_END):
-                seen = _seen(case, shape, dial)
+                seen, most = _seen(case, shape, dial), _carried(case, shape, dial)
                 for toll in range(1, self._capacity(case, shape, dial) + 1):
-                    value = predicted(case.objective, seen, case.max_steps, toll)
+                    value = predicted(case.objective, seen, case.max_steps, min(toll, most))
                     if value is not None:
                         off = abs(value - case.objective.middle)
                         yield Option(shape, dial, toll, round(off, 6))
@@ -111,9 +113,6 @@ class SearchStrategy:
         if dial == EARLY_END:
             return case.max_steps - 1 if isinstance(case.objective, SuccessBand) else 0
         carried = CARRIED * moves(_seen(case, shape, dial), self._verb(case))
-        for trial in _trials(case, shape, dial):
-            if trial.evidence.solved and paid(trial.evidence) < _toll(trial):
-                carried = min(carried, int(paid(trial.evidence)))
         return min(carried, case.max_steps - 1)
 
     def _candidate(self, case: Case, option: Option) -> Candidate:
@@ -168,6 +167,13 @@ def _seen(case: Case, shape: Shape, dial: str) -> Evidence:
     for trial in (*_trials(case, shape, ""), *_trials(case, shape, dial)):
         episodes += trial.evidence.episodes
     return Evidence(episodes)
+
+
+def _carried(case: Case, shape: Shape, dial: str) -> float:
+    """The toll that was really paid where a larger one was asked; infinite where none was."""
+    trials = [t for t in _trials(case, shape, dial) if dial == LONG_WAY and t.evidence.solved]
+    short = [paid(trial.evidence) for trial in trials if paid(trial.evidence) < _toll(trial)]
+    return min(short, default=inf)
 
 
 def _trials(case: Case, shape: Shape, dial: str) -> list[Trial]:

@@ -66,6 +66,7 @@ def load_world(path: Path) -> World:
         EnvError: the file cannot be read, or is no game that the engine can play; the message
             names the file and the place.
     """
+    path = Path(path)
     try:
         status = path.stat()
     except OSError:

@@ -20,7 +20,6 @@ from harness_bridges.alfworld.games.room import (
 )
 from harness_bridges.alfworld.games.task import (
     BY_NAME,
-    FAMILIES,
     LOOK,
     Family,
     TaskSpec,
@@ -38,7 +37,7 @@ def generate_games(
     count: int,
     seed: int = 0,
     split: str = "train",
-    families: Sequence[str] = FAMILIES,
+    families: Sequence[str] | None = None,
     rooms: Sequence[str] | None = None,
     receptacles: int | None = None,
     closed: float = 1.0,
@@ -59,7 +58,7 @@ def generate_games(
         count: how many games.
         seed: all the randomness there is.
         split: `"train"`, `"valid_seen"` or `"valid_unseen"`.
-        families: a choice of `FAMILIES`.
+        families: a choice of `FAMILIES`; default: all that the rooms offer.
         rooms: a choice of `"kitchen"`, `"livingroom"`, `"bedroom"`, `"bathroom"`; default all.
         receptacles: how many places a room has, 2 to 200. More of them take longer to search.
         closed: the share of the doors that are closed at first, 0 to 1; the others stand open.
@@ -74,8 +73,12 @@ def generate_games(
         UnknownIdError: an unknown split, family or room.
         HarnessError: a knob out of bounds, or no room has what they ask for together.
     """
-    knobs = Knobs(families, rooms, receptacles, closed, hidden, distractors, spares, plan_length)
-    drawn = draw_problems(count, seed=seed, split=split, knobs=knobs)
+    asked = {} if families is None else {"families": families}
+    knobs = Knobs(
+        rooms, receptacles=receptacles, closed=closed, hidden=hidden, distractors=distractors,
+        spares=spares, plan_length=plan_length, **asked,
+    )  # fmt: skip
+    drawn = list(draw_problems(count, seed=seed, split=split, knobs=knobs))
     return [write_game(Path(root), split, problem, steps) for problem, steps in drawn]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attrs import field, frozen
+from attrs import Factory, field, frozen
 
 from harness_bridges.alfworld.games import catalogue
 from harness_bridges.alfworld.games.task import BY_NAME, FAMILIES
@@ -21,11 +21,16 @@ LIMITS: dict[str, tuple[type, float, float]] = {
 
 
 def _names(names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(names)
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _rooms(rooms: Sequence[str] | None) -> tuple[str, ...]:
-    return tuple(catalogue.SCENES if rooms is None else rooms)
+    return tuple(catalogue.SCENES) if rooms is None else _names(rooms)
+
+
+def _families(knobs: Knobs) -> tuple[str, ...]:
+    rooms = set(knobs.rooms)
+    return tuple(name for name in FAMILIES if rooms & set(BY_NAME[name].kinds))
 
 
 @frozen
@@ -37,8 +42,8 @@ class Knobs:
         HarnessError: a number that is none, or out of bounds; a family that no room offers.
     """
 
-    families: Sequence[str] = field(default=FAMILIES, converter=_names)
     rooms: Sequence[str] = field(default=None, converter=_rooms)
+    families: Sequence[str] = field(default=Factory(_families, takes_self=True), converter=_names)
     receptacles: int | None = None
     closed: float = 1.0
     hidden: bool | None = None
@@ -47,8 +52,8 @@ class Knobs:
     plan_length: tuple[int, int] | None = None
 
     def __attrs_post_init__(self) -> None:
-        _check_names("family", self.families, FAMILIES)
         _check_names("room kind", self.rooms, catalogue.SCENES)
+        _check_names("family", self.families, FAMILIES)
         for name in self.families:
             offering = BY_NAME[name].kinds
             if not set(self.rooms) & set(offering):
