@@ -374,3 +374,22 @@ def test_impossible_pools_are_refused(wrong: dict[str, int]) -> None:
     """A pool without workers, or with fewer than no retries, is refused."""
     with pytest.raises(HarnessError, match="at least 1 worker and 0 retries"):
         RolloutPool(**wrong)
+
+
+def _thinking(**options: object) -> Unit:
+    return Unit(StackSpec("ladder", "rung-4"), PolicySpec("odd", options), 0, 15)
+
+
+def test_a_slow_policy_is_not_a_hanging_env() -> None:
+    """Beside its env too, a policy may think longer than a step may take."""
+    with RolloutPool(1, limits=Limits(step=0.5), retries=0) as pool:
+        (episode,) = pool.run([_thinking(seconds=1.0)])
+    assert (episode.failure, episode.success) == (None, True)
+
+
+def test_a_policy_that_hangs_or_exits_is_at_fault() -> None:
+    """Beside its env too, it fails its own episode, which counts as lost."""
+    with RolloutPool(1, limits=Limits(episode=3.0), retries=0) as pool:
+        ended = pool.run([_thinking(trouble="SystemExit"), _thinking(seconds=60.0)])
+    assert [episode.failure.fault for episode in ended if episode.failure] == ["policy", "policy"]
+    assert [episode.success for episode in ended] == [False, False]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 
-from harness_core import Observation
+from harness_core import Action, Observation, Task, Tool
 from harness_core.errors import InvalidAction
 from harness_core.hookspecs import Entry, hookimpl
+from harness_core.policies import Decision
 from support.ladder import Ladder
 
 
@@ -57,3 +59,28 @@ class Bomb:
 @hookimpl
 def harness_envs() -> list[Entry]:
     return [Entry("odd-ladder", "goes wrong", "support.odd_env:OddLadder")]
+
+
+class OddPolicy:
+    """Climbs; at its second step it is slow, or raises what is no `Exception`."""
+
+    beside_env = True
+
+    def __init__(self, trouble: str = "", seconds: float = 0.0) -> None:
+        self._trouble, self._seconds = trouble, seconds
+
+    def reset(self, task: Task, tools: Sequence[Tool], seed: int) -> None:
+        self._steps = 0
+
+    def act(self, observation: Observation) -> Decision | None:
+        self._steps += 1
+        if self._steps == 2:
+            time.sleep(self._seconds)
+            if self._trouble:
+                raise RAISED[self._trouble]()
+        return Decision(Action("up"))
+
+
+@hookimpl
+def harness_policies() -> list[Entry]:
+    return [Entry("odd", "goes wrong", "support.odd_env:OddPolicy")]

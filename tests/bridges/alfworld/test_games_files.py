@@ -19,6 +19,7 @@ import pytest
 
 from harness_bridges.alfworld.games import FAMILIES, Game, find_game, find_games, read_game
 from harness_bridges.alfworld.games.index import INDEX_FILE, SETTLED_NS
+from harness_core import make
 from harness_core.errors import EnvError, UnknownIdError, UnknownTaskError
 from support.alfworld_games import REAL, fewest_found
 
@@ -278,3 +279,26 @@ def test_real_games_are_found_fast() -> None:
     found: list[Game] = [find_game(root, game.id) for game in games[:100]]
     assert (time.perf_counter() - start) / 100 < 0.01
     assert found == games[:100]
+
+
+def test_odd_entries_hide_no_game(tmp_path: Path) -> None:
+    """A link to itself, a game that is no text and absurd names leave the others in place."""
+    add(tmp_path, MUG)
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "train" / "loop").symlink_to("loop")
+    broken = MUG.replace("Mug", "Cup")
+    (add(tmp_path, broken) / "game.tw-pddl").write_bytes(b"\xff\xfe")
+    assert MUG in ids(tmp_path)
+    with make("alfworld", games=str(tmp_path)) as env:
+        assert {task.id: task.goal for task in env.list_tasks()}[broken] == ""
+    for odd in (MUG.replace("Shelf", f"Shelf-{'9' * 5000}"), 5):
+        with pytest.raises(UnknownTaskError):
+            make("alfworld", task=odd, games=str(tmp_path))
+
+
+def test_a_goal_is_read_in_no_time(tmp_path: Path) -> None:
+    """However many blanks a file has, its task sentence is found at once."""
+    add(tmp_path, MUG, '"Your task is to: x' + " " * 500_000 + 'x"')
+    began = time.perf_counter()
+    assert find_game(tmp_path, MUG).goal.startswith("x ")
+    assert time.perf_counter() - began < 1

@@ -48,7 +48,7 @@ _ends: dict[str, JsonDict] = {}
 
 def _remember(key: str, end: JsonDict) -> None:
     while len(_ends) >= KEPT:
-        _ends.pop(next(iter(_ends)), None)
+        _ends.pop(next(iter(list(_ends)), ""), None)
     _ends[key] = end
 
 

@@ -57,6 +57,8 @@ class AlfworldBatch:
                 f"The batch has {len(self.plays)} games and got {_counted(commands)}: give "
                 "one to each, for example 'look' where a game is over."
             )
+        if odd := [each for each in commands if not isinstance(each, str)]:
+            raise HarnessError(f"A command is a text, not {odd[0]!r:.80}.")
         pairs = zip(self.plays, commands, strict=True)
         return _answers([play.act(command) for play, command in pairs])
 

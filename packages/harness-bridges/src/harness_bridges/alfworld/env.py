@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, Literal
 
@@ -203,11 +204,11 @@ class AlfworldEnv(ActionableEnv):
 
     def resume(self, state: JsonDict) -> bool:
         """Goes on in the native engine, if the game is still the same file."""
-        session = self._session
-        if self.snapshots != "live" or session is None or session.digest != state["game"]:
+        session, saved = self._session, from_data(state, Saved)
+        if self.snapshots != "live" or session is None or session.digest != saved.game:
             return False
-        session.restore(state["session"])
-        self._steps, self._free = state["steps"], state["free"]
+        session.restore(saved.session)
+        self._steps, self._free = saved.steps, saved.free
         return True
 
     def _restore(self, saved: Saved) -> None:
@@ -218,10 +219,11 @@ class AlfworldEnv(ActionableEnv):
         self._steps, self._free = saved.steps, saved.free
 
     def tools(self) -> tuple[Tool, ...]:
-        return (_ACT,)
+        return (deepcopy(_ACT),)
 
     def state_schema(self) -> JsonDict:
-        return SCHEMA
+        schema: JsonDict = deepcopy(SCHEMA)
+        return schema
 
     def list_tasks(self) -> Sequence[Task]:
         """All games under the data root, by id."""
@@ -280,7 +282,7 @@ class AlfworldEnv(ActionableEnv):
 
 
 def _command(action: Action) -> str:
-    if not action.tool:
+    if not action.tool and isinstance(action.text, str):
         return action.text
     command = action.arguments.get("command")
     if action.tool == _ACT.name and isinstance(command, str):

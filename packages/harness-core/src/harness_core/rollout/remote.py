@@ -21,7 +21,7 @@ from attrs import asdict, frozen
 from harness_core import errors
 from harness_core.env import ActionableEnv
 from harness_core.episode import Episode
-from harness_core.errors import EnvError, EnvTimeout, HarnessError, told
+from harness_core.errors import EnvError, EnvTimeout, HarnessError, PolicyError, told
 from harness_core.policies import PolicySpec
 from harness_core.registry import registered_modules
 from harness_core.spec import StackSpec
@@ -150,6 +150,11 @@ class EnvProcess:
     def _answer(self, method: str, timeout: float) -> tuple[str, Any]:
         if not self._connection.poll(max(0.0, timeout)):
             self.kill()
+            if method == "episode":
+                raise PolicyError(
+                    "The episode's limit passed while the policy was thinking. Raise the limit "
+                    "(Limits.episode), or make the policy faster."
+                )
             raise EnvTimeout(
                 f"{method} did not return within {timeout:.3g} s; its process was killed. "
                 "Raise the limit if the env is merely slow."

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from harness_core.env import ActionableEnv
-from harness_core.errors import EnvError, HarnessError, SpecError, told
+from harness_core.errors import EnvError, HarnessError, PolicyError, SpecError, told
+from harness_core.policies import Decision, Policy
 from harness_core.values import (
     Action,
     EnvState,
@@ -14,6 +15,7 @@ from harness_core.values import (
     Observation,
     ResetResult,
     StepResult,
+    Task,
     Tool,
     Transition,
     Verdict,
@@ -21,8 +23,30 @@ from harness_core.values import (
 
 T = TypeVar("T")
 
-Limited = Literal["reset", "step", "evaluate"]
+Limited = Literal["reset", "step", "evaluate", "episode"]
 """The names of the limits."""
+
+
+class WatchedPolicy:
+    """`policy`, beside its env: whatever it raises, SystemExit too, is its own failure alone."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+
+    def reset(self, task: Task, tools: Sequence[Tool], seed: int) -> None:
+        self._call(lambda: self._policy.reset(task, tools, seed))
+
+    def act(self, observation: Observation) -> Decision | None:
+        """The policy's answer."""
+        return self._call(lambda: self._policy.act(observation))
+
+    def _call(self, call: Callable[[], T]) -> T:
+        try:
+            return call()
+        except Exception:
+            raise
+        except BaseException as error:
+            raise PolicyError(f"The policy raised {told(error)}") from error
 
 
 class WatchedEnv(ActionableEnv):
@@ -65,6 +89,8 @@ class WatchedEnv(ActionableEnv):
             raise
         except BaseException as error:
             raise EnvError(f"{name} raised {told(error)}") from error
+        finally:
+            self._say("episode")  # what comes next is the policy's
 
     def get_env_state(self) -> EnvState:
         return self._env.get_env_state()

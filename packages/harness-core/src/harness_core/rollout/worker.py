@@ -95,11 +95,15 @@ class _Served:
     def play(self, policy: Any, max_steps: int, seed: int, max_seconds: float) -> Any:
         """A whole episode, here; before every call of the env it says which."""
         from harness_core.episode import run_episode
-        from harness_core.rollout.watched import WatchedEnv
+        from harness_core.rollout.watched import WatchedEnv, WatchedPolicy
 
         env = WatchedEnv(self.env, lambda call: self._connection.send(("about to", call)))
         return run_episode(
-            env, policy.build(), max_steps=max_steps, seed=seed, max_seconds=max_seconds
+            env,
+            WatchedPolicy(policy.build()),
+            max_steps=max_steps,
+            seed=seed,
+            max_seconds=max_seconds,
         )
 
     @property

@@ -93,4 +93,4 @@ def digest_of_grammar(text: str) -> str:
 
 
 def _digest(text: str) -> str:
-    return sha256(text.encode()).hexdigest()[:16]
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]

@@ -71,11 +71,11 @@ def load_world(path: Path) -> World:
         status = path.stat()
     except OSError:
         return read_world(read_game(path), str(path))
-    return _loaded(path, status.st_mtime_ns, status.st_size)
+    return _loaded(path, (status.st_mtime_ns, status.st_ctime_ns), status.st_size)
 
 
-@lru_cache(maxsize=128)
-def _loaded(path: Path, modified: int, size: int) -> World:
+@lru_cache(maxsize=64)
+def _loaded(path: Path, changed: tuple[int, int], size: int) -> World:
     if size > 2 * MAX_CHARACTERS:
         raise _refused(str(path), f"it has {size:,} bytes; no game has more than a few 100,000")
     try:
@@ -111,7 +111,7 @@ def read_world(game: Mapping[str, Any], name: str = "The game") -> World:
 def game_digest(game: Mapping[str, Any]) -> str:
     """Sixty-four hex digits for the texts that make a game."""
     texts = (game["pddl_domain"], game["grammar"], game["pddl_problem"])
-    return sha256("\0".join(texts).encode()).hexdigest()
+    return sha256("\0".join(texts).encode(errors="surrogatepass")).hexdigest()
 
 
 def _refused(name: str, reason: str) -> EnvError:

@@ -62,20 +62,10 @@ def look(world: World, state: State) -> str:
 
 def receptacle(world: World, state: State, place: int) -> str:
     """`examineReceptacle.feedback`."""
-    shown = accessible(world, state, place)
-    key = (place, shown, state.inside[place])
-    text = world.said.get(key)
-    if text is None:
-        text = _receptacle(world, place, shown, state.inside[place])
-        remember(world.said, key, text)
-    return text
-
-
-def _receptacle(world: World, place: int, shown: bool, inside: int) -> str:
     name = world.receptacles[place]
-    if not shown:
+    if not accessible(world, state, place):
         return f"The {name} is closed."
-    seen = listed(f"a {world.objects[thing]}" for thing in members(inside))
+    seen = listed(f"a {world.objects[thing]}" for thing in members(state.inside[place]))
     if world.openable >> place & 1:
         return f"The {name} is open. In it, you see {seen}."
     return f"On the {name}, you see {seen}."
@@ -119,9 +109,15 @@ def listed(names: Iterable[str]) -> str:
 
 def _arrive(world: World, state: State, act: Act) -> str:
     """`GotoLocation.feedback`; the older wording names the location, not the receptacle."""
-    older = world.dialect == "put"
-    end = world.locations[state.at] if older else world.receptacles[act.place]
-    return f"You arrive at {end}. {receptacle(world, state, act.place)}"
+    place = act.place
+    key = (place, state.opened >> place & 1, state.inside[place])
+    text = world.arrivals.get(key)
+    if text is None:
+        older = world.dialect == "put"
+        end = world.locations[state.at] if older else world.receptacles[place]
+        text = f"You arrive at {end}. {receptacle(world, state, place)}"
+        remember(world.arrivals, key, text)
+    return text
 
 
 def _open(world: World, state: State, act: Act) -> str:

@@ -97,8 +97,8 @@ class World:
     """Location -> the commands that lead away, worked out when the agent first stands there."""
     offers: dict[Any, Offer] = field(factory=dict, init=False, repr=False)
     """What `rules.offer` worked out, by everything that it depends on."""
-    said: dict[Any, str] = field(factory=dict, init=False, repr=False)
-    """What `texts.receptacle` said, by everything that it depends on."""
+    arrivals: dict[Any, str] = field(factory=dict, init=False, repr=False)
+    """What was said on arrival, by everything that it depends on."""
 
     @property
     def goal_text(self) -> str:
@@ -130,7 +130,7 @@ def _numbered(names: tuple[str, ...]) -> dict[str, int]:
     return {name: number for number, name in enumerate(names)}
 
 
-REMEMBERED = 1024
+REMEMBERED = 4096
 """Answers that a world remembers of each kind, before it starts anew."""
 
 

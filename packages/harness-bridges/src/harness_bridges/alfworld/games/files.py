@@ -25,7 +25,7 @@ from harness_core.errors import EnvError, UnknownIdError, UnknownTaskError
 GAME_FILE = "game.tw-pddl"
 _TRAJECTORY_FILE = "traj_data.json"
 _KEYS = {"pddl_domain": str, "grammar": str, "pddl_problem": str, "walkthrough": list}
-_SENTENCE = re.compile(r'Your task is to: (.+?)\.?\s*\\?"')
+_SENTENCE = re.compile(r'Your task is to: ([^"\\]+)')
 _HEAD = 24_000
 """Characters at the start of a game file within which the task sentence stands."""
 
@@ -72,12 +72,12 @@ class Game:
         try:
             with self.path.open(encoding="utf-8") as file:
                 match = _SENTENCE.search(file.read(_HEAD))
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise _unreadable(self.path, str(error)) from error
         match = match or _SENTENCE.search(read_game(self.path)["grammar"])
         if match is None:
             raise _unreadable(self.path, "its grammar has no line 'Your task is to: ...'")
-        return match[1]
+        return match[1].strip().removesuffix(".")
 
 
 def find_games(root: Path) -> list[Game]:
@@ -116,12 +116,12 @@ def find_game(root: Path, id: str) -> Game:
         UnknownIdError: there is no such folder.
         UnknownTaskError: there is no such game; the message names the nearest.
     """
-    names = id.split("/")
+    names = str(id).split("/")
     if len(names) == 3 and all(name and name[0] != "." for name in names):
         game = _game(_data_root(root), *names)
         if game and _has_file(game):
             return game
-    raise UnknownTaskError(id, [game.id for game in find_games(root)], "alfworld")
+    raise UnknownTaskError(str(id), [game.id for game in find_games(root)], "alfworld")
 
 
 def read_game(path: Path) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def read_game(path: Path) -> dict[str, Any]:
     path = path / GAME_FILE if path.is_dir() else path
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise _unreadable(path, str(error)) from error
     if not isinstance(content, dict):
         raise _unreadable(path, f"it holds a JSON {type(content).__name__}, not an object")
@@ -201,7 +201,9 @@ def _data_root(root: Path) -> Path:
 def _game(root: Path, split: str, task: str, trial: str) -> Game | None:
     """The game of a folder; None if the folder's name is not one of a playable game."""
     parts = task.split("-")
-    if len(parts) != 5 or parts[0] not in BY_NAME or "Sliced" in task or not parts[4].isdecimal():
+    if len(parts) != 5 or parts[0] not in BY_NAME or "Sliced" in task:
+        return None
+    if not re.fullmatch("[0-9]{1,6}", parts[4]):
         return None
     family, object_, _, receptacle, scene = parts
     return Game(f"{split}/{task}/{trial}", family, object_, receptacle, int(scene), split, root)

@@ -42,7 +42,7 @@ def list_trials(root: Path) -> list[tuple[str, str, str]]:
 
 
 def _list(root: Path, folder: str, known: Folders, found: Folders) -> list[str]:
-    """The folders in a folder, remembered or read; none if it has gone meanwhile."""
+    """The folders in a folder, remembered or read; none if it is gone or closed to us."""
     where = f"{root}/{folder}"
     try:
         status = os.stat(where)
@@ -51,7 +51,7 @@ def _list(root: Path, folder: str, known: Folders, found: Folders) -> list[str]:
         if entry is None or entry[0] != changed:
             settled = changed < time.time_ns() - SETTLED_NS
             entry = (changed if settled else 0, _names(where))
-    except (FileNotFoundError, NotADirectoryError):
+    except OSError:
         return []
     found[folder] = entry
     return entry[1]
@@ -59,7 +59,14 @@ def _list(root: Path, folder: str, known: Folders, found: Folders) -> list[str]:
 
 def _names(folder: Path | str) -> list[str]:
     with os.scandir(folder) as entries:
-        return sorted(e.name for e in entries if not e.name.startswith(".") and e.is_dir())
+        return sorted(e.name for e in entries if not e.name.startswith(".") and _is_folder(e))
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself, say
+        return False
 
 
 def _index_file(root: Path) -> Path:
