@@ -300,5 +300,5 @@ def test_a_goal_is_read_in_no_time(tmp_path: Path) -> None:
     """However many blanks a file has, its task sentence is found at once."""
     add(tmp_path, MUG, '"Your task is to: x' + " " * 500_000 + 'x"')
     began = time.perf_counter()
-    assert find_game(tmp_path, MUG).goal.startswith("x ")
+    assert find_game(tmp_path, MUG).goal.startswith("x")
     assert time.perf_counter() - began < 1
