@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
 
@@ -42,8 +43,8 @@ def test_threads_do_not_meet(worlds: list[World]) -> None:
     assert frames == [walk(worlds[number % 12], number, 50) for number in range(64)]
 
 
-def _forked(world: World, pipe: object) -> None:
-    pipe.send(walk(world, 5, 30))  # type: ignore[attr-defined]  # a Connection
+def _forked(world: World, pipe: Connection) -> None:
+    pipe.send(walk(world, 5, 30))
 
 
 def test_a_forked_child_plays_on(worlds: list[World]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import attrs
 from attrs import field, frozen
@@ -37,11 +37,12 @@ class _Replaceable:
     """Gives a frozen value the `replace` that hooks use to change one field."""
 
     __slots__ = ()
+    __match_args__: ClassVar[tuple[str, ...]]
 
     def replace(self, **changes: Any) -> Self:
         """A copy with some fields changed."""
-        names: tuple[str, ...] = type(self).__match_args__  # type: ignore[attr-defined] # of attrs
-        return type(self)(**({name: getattr(self, name) for name in names} | changes))
+        fields = {name: getattr(self, name) for name in self.__match_args__}
+        return type(self)(**(fields | changes))
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""`AlfworldEnv`: ALFWorld's games as an actionable env, on the benchmark's own engine."""
+"""`AlfworldEnv`: ALFWorld's games as an actionable env, on either engine."""
 
 from __future__ import annotations
 
@@ -190,7 +190,9 @@ class AlfworldEnv(ActionableEnv):
         saved = from_data(state, Saved)
         env = cls(saved.task, games=saved.games, engine=saved.engine)
         try:
-            env._restore(saved)
+            env._session = session_type(env._engine)(env._chosen())
+            if not env._goes_on(saved):
+                raise EnvError("the game file is another one")
         except (EnvError, KeyError, TypeError) as error:
             env.close()
             raise EnvError(
@@ -204,19 +206,15 @@ class AlfworldEnv(ActionableEnv):
 
     def resume(self, state: JsonDict) -> bool:
         """Goes on in the native engine, if the game is still the same file."""
-        session, saved = self._session, from_data(state, Saved)
-        if self.snapshots != "live" or session is None or session.digest != saved.game:
+        return self.snapshots == "live" and self._goes_on(from_data(state, Saved))
+
+    def _goes_on(self, saved: Saved) -> bool:
+        session = self._session
+        if session is None or session.digest != saved.game:
             return False
         session.restore(saved.session)
         self._steps, self._free = saved.steps, saved.free
         return True
-
-    def _restore(self, saved: Saved) -> None:
-        session = self._session = session_type(self._engine)(self._chosen())
-        if session.digest != saved.game:
-            raise EnvError("the game file is another one")
-        session.restore(saved.session)
-        self._steps, self._free = saved.steps, saved.free
 
     def tools(self) -> tuple[Tool, ...]:
         return (deepcopy(_ACT),)

@@ -12,6 +12,7 @@ import os
 import sys
 import tempfile
 import traceback
+from io import TextIOWrapper
 
 from cyclopts import App, CycloptsError, Parameter
 
@@ -41,7 +42,8 @@ def run(arguments: list[str]) -> int:
         if getattr(sys, name) is None:  # a shell closed it with >&-
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - open to the end
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # both are texts
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     debug = "--debug" in arguments or os.environ.get("HARNESS_DEBUG", "0") not in ("", "0")
     try:
         code = _dispatch(arguments)

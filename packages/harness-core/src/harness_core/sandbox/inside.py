@@ -278,12 +278,14 @@ def _thin(module: str) -> ModuleType:
 _MODULES = {module: _thin(module) for module in allowed.MODULES}
 _MODULES["harness_core"] = ModuleType("harness_core")
 _MODULES["__future__"] = ModuleType("__future__")
-_MODULES["__future__"].annotations = None  # type: ignore[attr-defined] # only its name is read
+vars(_MODULES["__future__"])["annotations"] = None  # only its name is read
 for _value in (Action, Blocked, Contract, Observation, StepResult):
     setattr(_MODULES["harness_core"], _value.__name__, _value)
 
 
-def _import(name: str, _globals: Any = None, _locals: Any = None, _from: Any = (), level: int = 0):  # type: ignore[no-untyped-def] # the signature of __import__
+def _import(
+    name: str, _globals: Any = None, _locals: Any = None, _from: Any = (), level: int = 0
+) -> ModuleType:
     if level or name not in _MODULES:
         raise ImportError(f"a contract may not import {name!r}")
     return _MODULES[name]

@@ -172,9 +172,9 @@ class Memory:
 
 @lru_cache(maxsize=8192)
 def _words(command: str) -> tuple[str, str, str] | None:
-    """Verb, thing and place of a command, the last may be missing; None for other commands."""
+    """Verb, thing and place of a command, the last empty if missing; None for other commands."""
     match = _COMMAND.fullmatch(command)
-    return match and match.groups()  # type: ignore[return-value] # three groups
+    return (match[1], match[2], match[3] or "") if match else None
 
 
 def _each(pattern: re.Pattern[str], text: str) -> list[str]:
