@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 from attrs import asdict, frozen
@@ -25,7 +28,7 @@ from harness_core.values import JsonDict
 from harness_rigger.corpus import measure, write_corpus
 from harness_rigger.evidence import Evidence
 from harness_rigger.loop import Budget, Rigged, Rigger
-from harness_rigger.objectives import StepBand, SuccessBand
+from harness_rigger.objectives import Objective, StepBand, SuccessBand
 from harness_rigger.reproduce.report import write_report
 from harness_rigger.search import SearchStrategy
 
@@ -58,7 +61,7 @@ SCALES = {
     "default": Scale(),
 }
 
-PUBLISHED_ROLLOUTS = 10
+PUBLISHED_ROLLOUTS, MAX_STEPS = 10, 50
 
 SUBJECT = PolicySpec("household-loops", {"strength": 0.15})
 TEACHER = PolicySpec("household")
@@ -78,7 +81,17 @@ class TargetBand:
             MissingExtraError: matplotlib, which draws the report, is not installed.
         """
         import_extra("matplotlib", "harness-rigger[report]")
-        results = [run_band(name, SCALES[scale], seed, folder, workers, tell) for name in PUBLISHED]
+        chosen = SCALES[scale]
+        stacks, fresh = _tasks(folder / "games", chosen, seed), fresh_seeds(seed, chosen.rollouts)
+        with (
+            RunStore(folder / "run.db") as store,
+            RolloutPool(workers, store=store) as pool,
+        ):
+            tell(f"measuring {len(stacks)} tasks as they are with fresh rollouts")
+            measured = measure(pool, stacks, SUBJECT, fresh, MAX_STEPS)
+            originals = [figures(evidence) for evidence in measured]
+            setup = Setup(chosen, seed, folder, workers, store, stacks, originals, tell)
+            results = [run_band(name, setup) for name in PUBLISHED]
         return write_report(folder, results)
 
 
@@ -106,42 +119,93 @@ class Row:
     change: str
 
 
-def run_band(
-    name: str, scale: Scale, seed: int, folder: Path, workers: int, tell: Callable[[str], None]
-) -> JsonDict:
+@frozen
+class Setup:
+    """What both objectives share.
+
+    Args:
+        scale: how much is run.
+        seed: of the games, and of the rollouts that measure them.
+        folder: gets the games, the run store and the corpora; a second call resumes.
+        workers: processes.
+        store: keeps all rollouts of the originals and of the loop.
+        stacks: the tasks as they are.
+        originals: their figures, in the same order.
+        tell: called with a line of text at every stage.
+    """
+
+    scale: Scale
+    seed: int
+    folder: Path
+    workers: int
+    store: RunStore
+    stacks: list[StackSpec]
+    originals: list[JsonDict]
+    tell: Callable[[str], None]
+
+
+def run_band(name: str, setup: Setup) -> JsonDict:
     """Runs the experiment for one objective and returns its results as JSON data.
 
     Args:
         name: `"success-band"` or `"step-band"`.
-        seed: of the games, and of the rollouts that measure them.
-        folder: gets the games, the run store and the corpus; a second call resumes.
-        workers: processes.
-        tell: called with a line of text at every stage.
+        setup: everything else.
     """
-    objective = _objective(name, scale)
-    stacks = _tasks(folder / "games", scale, seed)
-    budget = Budget(baseline=scale.baseline, revisions=14, max_steps=50, batch=10)
-    corpus = folder / f"{name}.jsonl"
-    with (
-        RunStore(folder / f"{name}.db") as store,
-        RolloutPool(workers, store=store) as pool,
-    ):
-        rigger = Rigger(
-            pool, SUBJECT, objective, SearchStrategy(), budget=budget, teacher=TEACHER, tell=tell
-        )
-        done = [_done(rigger.rig(stack)) for stack in stacks]
-        write_corpus(corpus, [each.line for each in done])
-        fresh = fresh_seeds(seed, scale.rollouts)
-        tell("measuring the originals with fresh rollouts")
-        measured = measure(pool, stacks, SUBJECT, fresh, budget.max_steps)
-        before = [figures(evidence) for evidence in measured]
-    tell("measuring the accepted stacks from their JSON, in a fresh process")
-    verified = _verify(corpus, folder / f"{name}.measured.json", fresh, workers)
+    objective = _objective(name, setup.scale)
+    done = _rig_all(name, objective, setup)
+    corpus = setup.folder / f"{name}.jsonl"
+    write_corpus(corpus, [each.line for each in done])
+    setup.tell(f"{name}: measuring the accepted stacks from their JSON, in a fresh process")
+    verified = _verify(corpus, setup)
     rows = [
         _row(each, original, verified.get(each.line["digest"], original))
-        for each, original in zip(done, before, strict=True)
+        for each, original in zip(done, setup.originals, strict=True)
     ]
-    return _results(name, objective, scale, seed, rows)
+    return _results(name, objective, setup.scale, setup.seed, rows)
+
+
+def _rig_all(name: str, objective: Objective, setup: Setup) -> list[Done]:
+    """Rigs as many tasks at a time as there are workers, each on a worker of its own.
+
+    A task looks at its evidence after every few rollouts, so that two workers on one task would
+    wait for each other most of the time.
+    """
+    budget = Budget(baseline=setup.scale.baseline, revisions=14, max_steps=MAX_STEPS, batch=10)
+
+    def rig(pool: RolloutPool, stack: StackSpec) -> Done:
+        lines: list[str] = []
+        rigger = Rigger(
+            pool,
+            SUBJECT,
+            objective,
+            SearchStrategy(),
+            budget=budget,
+            teacher=TEACHER,
+            tell=lines.append,
+        )
+        done = _done(rigger.rig(stack))
+        setup.tell("\n".join([f"{name}, one of {len(setup.stacks)} tasks:", *lines]))
+        return done
+
+    with ExitStack() as pools:
+        own = [RolloutPool(1, store=setup.store) for _ in range(setup.workers)]
+        threads = pools.enter_context(ThreadPoolExecutor(setup.workers))
+        idle: queue.SimpleQueue[RolloutPool] = queue.SimpleQueue()
+        for pool in own:
+            idle.put(pools.enter_context(pool))
+
+        def rig_next(stack: StackSpec) -> Done:
+            pool = idle.get()
+            try:
+                return rig(pool, stack)
+            finally:
+                idle.put(pool)
+
+        try:
+            return list(threads.map(rig_next, setup.stacks))
+        except BaseException:
+            threads.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _row(done: Done, original: JsonDict, reshaped: JsonDict) -> Row:
@@ -192,10 +256,12 @@ def _tasks(games: Path, scale: Scale, seed: int) -> list[StackSpec]:
     return [StackSpec("alfworld", task=task.id) for task in tasks]
 
 
-def _verify(corpus: Path, out: Path, seeds: range, workers: int) -> dict[str, JsonDict]:
+def _verify(corpus: Path, setup: Setup) -> dict[str, JsonDict]:
     """The figures of every stack of a corpus, from a process that knows nothing but the file."""
+    seeds = fresh_seeds(setup.seed, setup.scale.rollouts)
+    out = corpus.with_suffix(".measured.json")
     command = [sys.executable, "-m", "harness_rigger.reproduce.verify"]
-    arguments = [str(corpus), str(out), str(seeds.start), str(seeds.stop), str(workers)]
+    arguments = [str(corpus), str(out), str(seeds.start), str(seeds.stop), str(setup.workers)]
     subprocess.run([*command, *arguments], check=True)
     measured: dict[str, JsonDict] = json.loads(out.read_text(encoding="utf-8"))
     return measured

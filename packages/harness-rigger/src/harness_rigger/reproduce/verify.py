@@ -12,7 +12,7 @@ from pathlib import Path
 from harness_core.rollout import RolloutPool
 from harness_core.store import RunStore
 from harness_rigger.corpus import measure, read_corpus
-from harness_rigger.reproduce.band import SUBJECT, figures
+from harness_rigger.reproduce.band import MAX_STEPS, SUBJECT, figures
 
 
 def main(corpus: Path, out: Path, seeds: range, workers: int) -> None:
@@ -22,7 +22,7 @@ def main(corpus: Path, out: Path, seeds: range, workers: int) -> None:
         RunStore(out.with_suffix(".db")) as store,
         RolloutPool(workers, store=store) as pool,
     ):
-        evidence = measure(pool, [entry.stack for entry in entries], SUBJECT, seeds, 50)
+        evidence = measure(pool, [entry.stack for entry in entries], SUBJECT, seeds, MAX_STEPS)
         measured = {
             entry.digest: figures(each) for entry, each in zip(entries, evidence, strict=True)
         }
