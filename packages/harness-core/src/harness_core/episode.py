@@ -27,6 +27,7 @@ from harness_core.policies import Decision, Policy, Usage
 from harness_core.serial import canonical, from_data, to_data
 from harness_core.values import (
     Action,
+    JsonDict,
     Observation,
     ResetResult,
     StepResult,
@@ -80,6 +81,7 @@ class Step:
         invalid: why the action is outside the action space; empty if it is not.
         text: the policy's raw text.
         usage: the policy's tokens.
+        info: what else the policy wants kept.
         policy_seconds: wall-clock time of the policy.
         env_seconds: wall-clock time of the env, layers included.
     """
@@ -92,6 +94,7 @@ class Step:
     invalid: str = ""
     text: str = ""
     usage: Usage = field(factory=Usage)
+    info: JsonDict = field(factory=dict, hash=False)
     policy_seconds: float = field(default=0.0, eq=False)
     env_seconds: float = field(default=0.0, eq=False)
 
@@ -240,6 +243,8 @@ class _Recorder:
         began = time.monotonic()
         invalid, seen = "", None
         try:
+            if decision.invalid:
+                raise InvalidAction(decision.invalid)
             response = _env_answer(lambda: self._env.step(decision.action), StepResult)
             shown = _shaped(response.observation)
             seen = _env_call(self._env.last_transition)
@@ -263,6 +268,7 @@ class _Recorder:
                 invalid=invalid,
                 text=decision.text,
                 usage=decision.usage,
+                info=decision.info,
                 policy_seconds=policy_seconds,
                 env_seconds=seconds,
             )
@@ -306,6 +312,8 @@ def _decision(answer: object) -> Decision:
             and answer.action.tool == ""
             and answer.action.arguments == {}
             and answer.usage == Usage()
+            and answer.invalid == ""
+            and answer.info == {}
         ):
             (answer.action.text + answer.text).encode()
             return answer

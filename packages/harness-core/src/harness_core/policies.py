@@ -35,11 +35,16 @@ class Decision:
         action: what to do.
         text: the raw text that the policy produced, thoughts included.
         usage: the tokens it cost.
+        invalid: why the policy's text is no action. The env is not asked, a step is charged, and
+            the reason is shown with what the env says; `action` is then empty.
+        info: what else shall be kept with the step, such as token ids; JSON data.
     """
 
     action: Action
     text: str = ""
     usage: Usage = field(factory=Usage)
+    invalid: str = ""
+    info: JsonDict = field(factory=dict, hash=False)
 
 
 @frozen
