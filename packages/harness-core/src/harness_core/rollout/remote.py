@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from multiprocessing.connection import Connection
 from socket import socketpair
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NoReturn, get_args
 
-from attrs import asdict, frozen
+from attrs import frozen
 
 from harness_core import errors
 from harness_core.env import ActionableEnv
@@ -24,6 +24,7 @@ from harness_core.episode import Episode
 from harness_core.errors import EnvError, EnvTimeout, HarnessError, PolicyError, told
 from harness_core.policies import PolicySpec
 from harness_core.registry import registered_modules
+from harness_core.rollout.doing import Doing, Limited
 from harness_core.spec import StackSpec
 from harness_core.values import (
     Action,
@@ -37,6 +38,9 @@ from harness_core.values import (
     Transition,
     Verdict,
 )
+
+GLANCE = 0.2
+"""Seconds between two looks at what a worker does; a limit is kept that exactly."""
 
 
 @frozen
@@ -65,6 +69,7 @@ class EnvProcess:
 
     def __init__(self) -> None:
         self._tmp, self._lifeline = "", -1
+        self._doing: Doing | None = None
         try:
             self._start()
         except OSError as error:
@@ -79,13 +84,15 @@ class EnvProcess:
         ours, theirs = socketpair()
         listened, held = os.pipe()
         self._lifeline = held
+        board = os.open(os.path.join(self._tmp, "doing"), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         try:
+            self._doing = Doing(board)
             self._process = subprocess.Popen(
                 [
                     *(sys.executable, "-m", "harness_core.rollout.worker"),
-                    *(str(theirs.fileno()), str(listened)),
+                    *(str(theirs.fileno()), str(listened), str(board)),
                 ],
-                pass_fds=(theirs.fileno(), listened),
+                pass_fds=(theirs.fileno(), listened, board),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 env={**os.environ, "TMPDIR": self._tmp, "PYTHONPATH": os.pathsep.join(sys.path)},
@@ -94,6 +101,7 @@ class EnvProcess:
         finally:
             theirs.close()
             os.close(listened)
+            os.close(board)
         self._connection: Connection[Any, Any] = Connection(ours.detach())
         with contextlib.suppress(OSError):  # a worker that died at once is noticed by `call`
             self._connection.send(registered_modules())
@@ -108,7 +116,7 @@ class EnvProcess:
         method: str,
         *arguments: Any,
         timeout: float,
-        limits: Mapping[str, float] = MappingProxyType({}),
+        limits: Mapping[Limited, float] = MappingProxyType({}),
     ) -> Any:
         """The answer to one call.
 
@@ -116,22 +124,24 @@ class EnvProcess:
             method: of the env, or `build` or `play`.
             arguments: its arguments.
             timeout: seconds until there must be an answer.
-            limits: by the name of what the worker is about to do, seconds for that; and for the
-                whole call, as `episode`.
+            limits: seconds for each thing that the worker does meanwhile, the first of which is
+                a reset.
 
         Raises:
             EnvTimeout: no answer within `timeout` seconds; the process is dead now.
             EnvError: the process died, or the env raised a plain exception.
             HarnessError: what the env raised.
         """
-        began, doing = time.monotonic(), method
+        began = time.monotonic()
         try:
             self._connection.send((method, arguments))
-            kind, value = self._answer(doing, timeout)
-            while kind == "about to":
-                left, doing = began + limits["episode"] - time.monotonic(), value
-                kind, value = self._answer(doing, min(limits[doing], left))
+            if limits and self._doing is not None:
+                self._watch(self._doing, began, timeout, limits)
+            elif not self._connection.poll(max(0.0, timeout)):
+                self._expired(method, timeout)
+            kind, value = self._connection.recv()
         except (EOFError, OSError) as error:
+            doing = self._doing.read()[0] if limits and self._doing is not None else method
             self.kill()
             code = self._process.returncode
             raise EnvError(f"The env's process died during {doing} (exit code {code}).") from error
@@ -147,20 +157,34 @@ class EnvProcess:
             return value
         raise _rebuilt(*value)
 
-    def _answer(self, method: str, timeout: float) -> tuple[str, Any]:
-        if not self._connection.poll(max(0.0, timeout)):
-            self.kill()
-            if method == "episode":
-                raise PolicyError(
-                    "The episode's limit passed while the policy was thinking. Raise the limit "
-                    "(Limits.episode), or make the policy faster."
-                )
-            raise EnvTimeout(
-                f"{method} did not return within {timeout:.3g} s; its process was killed. "
-                "Raise the limit if the env is merely slow."
+    def _watch(
+        self, board: Doing, began: float, timeout: float, limits: Mapping[Limited, float]
+    ) -> None:
+        """Returns when there is an answer, or the process died.
+
+        Raises:
+            EnvTimeout, PolicyError: a limit passed.
+        """
+        while True:
+            doing, since = seen = board.read()
+            start = max(since, began)  # what is older is of an earlier call
+            until = min(start + limits[doing], began + timeout)
+            if self._connection.poll(min(max(0.0, until - time.monotonic()), GLANCE)):
+                return
+            if time.monotonic() >= until and board.read() == seen:
+                self._expired(doing, until - start)
+
+    def _expired(self, doing: str, limit: float) -> NoReturn:
+        self.kill()
+        if doing == "episode":
+            raise PolicyError(
+                "The episode's limit passed while the policy was thinking. Raise the limit "
+                "(Limits.episode), or make the policy faster."
             )
-        answer: tuple[str, Any] = self._connection.recv()
-        return answer
+        raise EnvTimeout(
+            f"{doing} did not return within {limit:.3g} s; its process was killed. "
+            "Raise the limit if the env is merely slow."
+        )
 
     def interrupt(self) -> None:
         """Ends the process and everything it started; the thread that uses it frees it."""
@@ -186,6 +210,9 @@ class EnvProcess:
         self._free_files()
 
     def _free_files(self) -> None:
+        if self._doing is not None:
+            self._doing.close()
+            self._doing = None
         if self._lifeline >= 0:
             os.close(self._lifeline)
             self._lifeline = -1
@@ -273,10 +300,12 @@ class RemoteEnv(ActionableEnv):
 
     def play(self, policy: PolicySpec, max_steps: int, seed: int) -> Episode:
         """A whole episode in the env's process, with the policy built there."""
-        limits = asdict(self._limits)
+        limits: dict[Limited, float] = {
+            name: getattr(self._limits, name) for name in get_args(Limited)
+        }
         episode: Episode = self._process.call(
             *("play", policy, max_steps, seed, limits["episode"]),
-            timeout=limits["reset"],
+            timeout=self._limits.episode,
             limits=limits,
         )
         return episode

@@ -1,13 +1,14 @@
-"""An env that says aloud what it is about to do, so that another process can tell when it hangs."""
+"""An env that says what it is about to do, so that another process can tell when it hangs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from harness_core.env import ActionableEnv
 from harness_core.errors import EnvError, HarnessError, PolicyError, SpecError, told
 from harness_core.policies import Decision, Policy
+from harness_core.rollout.doing import Limited
 from harness_core.values import (
     Action,
     EnvState,
@@ -22,9 +23,6 @@ from harness_core.values import (
 )
 
 T = TypeVar("T")
-
-Limited = Literal["reset", "step", "evaluate", "episode"]
-"""The names of the limits."""
 
 
 class WatchedPolicy:
@@ -54,11 +52,11 @@ class WatchedEnv(ActionableEnv):
 
     Args:
         env: what is played.
-        say: told the limit that the next call has.
+        begin: told which limit holds from now on.
     """
 
-    def __init__(self, env: ActionableEnv, say: Callable[[Limited], None]) -> None:
-        self._env, self._say = env, say
+    def __init__(self, env: ActionableEnv, begin: Callable[[Limited], None]) -> None:
+        self._env, self._begin = env, begin
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
@@ -82,7 +80,7 @@ class WatchedEnv(ActionableEnv):
 
     def _call(self, limit: Limited, name: str, call: Callable[[], T]) -> T:
         """The answer; whatever an env raises, SystemExit too, is its own failure alone."""
-        self._say(limit)
+        self._begin(limit)
         try:
             return call()
         except HarnessError:
@@ -90,7 +88,7 @@ class WatchedEnv(ActionableEnv):
         except BaseException as error:
             raise EnvError(f"{name} raised {told(error)}") from error
         finally:
-            self._say("episode")  # what comes next is the policy's
+            self._begin("episode")  # what comes next is the policy's
 
     def get_env_state(self) -> EnvState:
         return self._env.get_env_state()

@@ -1,7 +1,7 @@
 """The env's side of a rollout: a process that builds envs and answers calls on them.
 
-Started by `EnvProcess` as `python -m harness_core.rollout.worker FD LIFELINE`. Its messages are
-pickled: both ends are this package.
+Started by `EnvProcess` as `python -m harness_core.rollout.worker FD LIFELINE BOARD`. Its messages
+are pickled: both ends are this package.
 """
 
 from __future__ import annotations
@@ -21,15 +21,17 @@ from typing import Any
 from harness_core.env import ActionableEnv
 from harness_core.errors import HarnessError, message_of, told
 from harness_core.registry import register
+from harness_core.rollout.doing import Doing
 from harness_core.spec import StackSpec
 
 
-def main(channel: int, lifeline: int) -> None:
+def main(channel: int, lifeline: int, board: int) -> None:
     """Answers calls until the other end closes the channel."""
     connection: Connection[Any, Any] = Connection(channel)
     tmp = os.environ["TMPDIR"]
     threading.Thread(target=_die_with_parent, args=(lifeline, tmp), daemon=True).start()
-    served = _Served(connection)
+    served = _Served(Doing(board))
+    os.close(board)
     try:
         for module in connection.recv():
             register(module)
@@ -72,8 +74,8 @@ def _pickled(kind: str, value: object) -> bytes:
 class _Served:
     """The calls that a worker answers; `build` first, the rest on the env it built."""
 
-    def __init__(self, connection: Connection[Any, Any]) -> None:
-        self._connection = connection
+    def __init__(self, doing: Doing) -> None:
+        self._doing = doing
         self._env: ActionableEnv | None = None
 
     def build(self, stack: dict[str, Any]) -> dict[str, Any]:
@@ -93,11 +95,12 @@ class _Served:
         return self.env.reset(seed=seed, options=options)
 
     def play(self, policy: Any, max_steps: int, seed: int, max_seconds: float) -> Any:
-        """A whole episode, here; before every call of the env it says which."""
+        """A whole episode, here; before every call of the env it notes which."""
         from harness_core.episode import run_episode
         from harness_core.rollout.watched import WatchedEnv, WatchedPolicy
 
-        env = WatchedEnv(self.env, lambda call: self._connection.send(("about to", call)))
+        self._doing.begin("reset")
+        env = WatchedEnv(self.env, self._doing.begin)
         return run_episode(
             env,
             WatchedPolicy(policy.build()),
@@ -121,4 +124,4 @@ class _Served:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(*map(int, sys.argv[1:]))

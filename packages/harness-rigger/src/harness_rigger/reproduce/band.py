@@ -50,7 +50,7 @@ class Scale:
 
     tasks: int = 100
     baseline: int = 20
-    rollouts: int = 60
+    rollouts: int = 120
     most: int = 120
     receptacles: int | None = None
 

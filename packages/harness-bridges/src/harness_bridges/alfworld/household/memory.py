@@ -98,6 +98,7 @@ class Memory:
         return [
             (thing, name)
             for name, place in self.places.items()
+            if place.contents
             for thing in sorted(each for each in place.contents if kind(each) == wanted)
         ]
 
