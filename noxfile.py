@@ -48,7 +48,7 @@ def install_alfworld(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """All tests, on the real engines. `nox -s tests -- -k stage` runs a part."""
-    install_packages(session, *TEST_TOOLS, "matplotlib>=3.8")
+    install_packages(session, *TEST_TOOLS, "matplotlib>=3.8", "markdown-it-py>=3")
     install_alfworld(session)
     session.run("pytest", "--ignore=tests/bench", *session.posargs)
 
@@ -82,7 +82,7 @@ def bench(session: nox.Session) -> None:
 @nox.session
 def reproduce(session: nox.Session) -> None:
     """Experiments: `-- --list`, `-- NAME`, `-- NAME --scale small`."""
-    install_packages(session, "matplotlib>=3.8")
+    install_packages(session, "matplotlib>=3.8", "markdown-it-py>=3")
     session.run("harness", "reproduce", *session.posargs)
 
 

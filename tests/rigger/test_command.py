@@ -65,7 +65,7 @@ def test_an_interrupted_rig_goes_on(cli: Cli, tmp_path: Path) -> None:
     [
         (("--objective", "sucess-band"), "Did you mean 'success-band'"),
         (("--strategy", "serach"), "Did you mean 'search'"),
-        (("--objective-option", "lo=0.4"), "does not take these options"),
+        (("--objective-option", "lo=0.4"), "It takes: low, high,"),
         (("--objective-option", "low=0.9"), "A band runs from low to high"),
         (("--baseline", "0"), "at least 1 baseline rollout"),
         (("--tasks", "0"), "--tasks"),
@@ -97,7 +97,9 @@ def test_reproduce_runs_end_to_end(cli: Cli) -> None:
     results = json.loads(written)
     assert [result["name"] for result in results] == ["success-band", "step-band"]
     assert all(result["reshaped"]["n"] == 2 for result in results)
-    assert "<svg" in (cli.folder / "out" / "results.html").read_text()
+    page = (cli.folder / "out" / "results.html").read_text()
+    assert "<svg" in page
+    assert "<td>" in page
     second = cli(*command, timeout=300)
     assert second.returncode == 0
     assert (cli.folder / "out" / "results.json").read_text() == written

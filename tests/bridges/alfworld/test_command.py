@@ -7,6 +7,8 @@ import pytest
 from harness_bridges.alfworld.games import find_games
 from support.cli import Cli
 
+WALKS = Path(__file__).parent / "data" / "walks.jsonl.xz"
+
 
 @pytest.fixture
 def cli(tmp_path: Path) -> Cli:
@@ -41,3 +43,19 @@ def test_wrong_requests_are_told(cli: Cli, arguments: list[str], told: str) -> N
     assert done.returncode == 2
     assert told in " ".join(done.stderr.split())
     assert not (cli.folder / "games").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--steps", "0"], "numbers from 1"),
+        (["--engine-b", str(WALKS), "--games", "games"], "leave --games out"),
+    ],
+)
+def test_requests_that_compare_nothing_are_refused(
+    cli: Cli, arguments: list[str], told: str
+) -> None:
+    """A comparison that would silently look at something else, or at nothing, is refused."""
+    done = cli("alfworld", "diff", *arguments)
+    assert done.returncode == 2
+    assert told in " ".join(done.stderr.split())

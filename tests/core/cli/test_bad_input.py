@@ -43,7 +43,7 @@ def _refused(cli: Cli, *arguments: str, code: int = 2) -> str:
         ([*RUN, "--tasks", "2", "--all"], "one of --task, --tasks and --all"),
         ([*RUN, "--option", "pause"], "--option size=3"),
         ([*RUN, "--option", "pasue=3"], "does not take these options"),
-        ([*RUN, "--policy-option", "x=3"], "does not take these options"),
+        ([*RUN, "--policy-option", "x=3"], "It takes none."),
         (["run", "laddr", "--policy", "random"], "Did you mean 'ladder'?"),
         (["run", "ladder", "--policy", "rndom"], "Did you mean 'random'?"),
         (["run", "ladder", "--policy", "human"], "harness play"),

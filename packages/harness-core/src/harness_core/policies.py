@@ -9,8 +9,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from attrs import field, frozen
 
-from harness_core.errors import InvalidAction, PolicyError, SpecError
-from harness_core.registry import load
+from harness_core.errors import InvalidAction, PolicyError
+from harness_core.registry import construct, load
 from harness_core.values import Action, JsonDict, Observation, Task, Tool
 
 
@@ -66,10 +66,7 @@ class PolicySpec:
             UnknownIdError: no plugin registers `id`.
             SpecError: an option that the policy does not take.
         """
-        try:
-            policy: Policy = load("policy", self.id)(**self.options)
-        except (TypeError, InvalidAction) as error:
-            raise SpecError(f"Policy {self.id!r} does not take these options: {error}.") from error
+        policy: Policy = construct("policy", self.id, self.options)
         return policy
 
     @property

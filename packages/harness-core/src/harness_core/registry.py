@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -13,13 +15,19 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 from harness_core import hookspecs
-from harness_core.errors import MissingExtraError, RegistrationError, SpecError, UnknownIdError
+from harness_core.errors import (
+    InvalidAction,
+    MissingExtraError,
+    RegistrationError,
+    SpecError,
+    UnknownIdError,
+)
 from harness_core.hookspecs import KINDS, Entry
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-BUILT_IN = {"harness-core", "harness-bridges", "harness-rigger"}
+BUILT_IN = {f"harness-{name}" for name in ("core", "bridges", "rigger", "skills", "bpe", "rl")}
 
 
 class Registry:
@@ -160,6 +168,36 @@ def load(kind: str, id: str) -> Any:
         raise RegistrationError(f"The {kind} {id!r} cannot be imported: {error}.") from error
     except (ImportError, AttributeError) as error:
         raise RegistrationError(f"The {kind} {id!r} is broken: {error}.") from error
+
+
+def construct(kind: str, id: str, options: Mapping[str, Any]) -> Any:
+    """An instance of the registered class, or what the registered function returns.
+
+    Args:
+        kind: see `hookspecs.KINDS`.
+        id: among that kind.
+        options: keyword arguments.
+
+    Raises:
+        SpecError: options that it does not take; the message lists those that it takes.
+        UnknownIdError, MissingExtraError, RegistrationError: as `load` says.
+    """
+    make = load(kind, id)
+    try:
+        return make(**options)
+    except (TypeError, InvalidAction) as error:
+        raise SpecError(
+            f"{kind.capitalize()} {id!r} does not take these options: {error}. {_parameters(make)}"
+        ) from error
+
+
+def _parameters(make: Callable[..., Any]) -> str:
+    from inspect import signature
+
+    with contextlib.suppress(TypeError, ValueError):  # what is written in C has no signature
+        names = [name for name in signature(make).parameters if name != "task"]
+        return f"It takes: {', '.join(names)}." if names else "It takes none."
+    return ""
 
 
 def import_extra(module: str, extra: str) -> ModuleType:

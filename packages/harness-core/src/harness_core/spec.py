@@ -11,7 +11,7 @@ from harness_core.component import Component, compose, flatten
 from harness_core.env import ActionableEnv
 from harness_core.errors import SpecError
 from harness_core.layer import Layer
-from harness_core.registry import load
+from harness_core.registry import construct, load
 from harness_core.serial import canonical, digest_of, from_data, json_copy, to_data
 from harness_core.values import JsonDict, exact
 
@@ -140,11 +140,8 @@ def make(env: str, task: str | None = None, **options: Any) -> ActionableEnv:
         UnknownTaskError: the env has no such task.
         SpecError: an option that the env does not take.
     """
-    kind = load("env", env)
+    load("env", env)  # an unknown env is told before wrong options are
     origin = StackSpec(env, task, (), options)
-    try:
-        built: ActionableEnv = kind(task=task, **options)
-    except TypeError as error:
-        raise SpecError(f"Env {env!r} does not take these options: {error}.") from error
+    built: ActionableEnv = construct("env", env, {"task": task, **options})
     built.origin = origin
     return built

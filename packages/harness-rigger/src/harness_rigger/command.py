@@ -11,9 +11,9 @@ from cyclopts import Parameter
 from harness_core.cli.console import note, progress, say, say_json, table
 from harness_core.cli.doctor import cores
 from harness_core.cli.parsing import parse_options, parse_stack
-from harness_core.errors import HarnessError, SpecError
+from harness_core.errors import HarnessError
 from harness_core.policies import PolicySpec
-from harness_core.registry import load
+from harness_core.registry import construct
 from harness_core.rollout import RolloutPool
 from harness_core.serial import digest_of, to_data
 from harness_core.spec import StackSpec, make
@@ -127,11 +127,7 @@ def _stacks(spec: StackSpec, chosen: list[str] | None, first: int | None) -> lis
 
 
 def _made(kind: str, id: str, options: list[str] | None) -> Any:
-    values = parse_options(options, f"--{kind}-option")
-    try:
-        return load(kind, id)(**values)
-    except TypeError as error:
-        raise SpecError(f"The {kind} {id!r} does not take these options: {error}.") from error
+    return construct(kind, id, parse_options(options, f"--{kind}-option"))
 
 
 def _print(rigged: list[Rigged], folder: Path, as_json: bool) -> None:

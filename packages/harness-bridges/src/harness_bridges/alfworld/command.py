@@ -122,11 +122,13 @@ def diff(
     """
     from harness_bridges.alfworld.diff.report import diff_live, diff_recorded, is_recorded
 
+    if count < 1 or steps < 1:
+        raise HarnessError(f"--count and --steps are numbers from 1; got {count} and {steps}.")
     if is_recorded(engine_b):
+        if games is not None:
+            raise HarnessError("Recorded walks bring their own games: leave --games out.")
         return 0 if diff_recorded(engine_a, Path(engine_b)) else 1
     root = games or os.environ.get("ALFWORLD_DATA")
     if not root:
         raise HarnessError("Name the games to compare on: --games FOLDER, or ALFWORLD_DATA.")
-    if count < 1 or steps < 0:
-        raise HarnessError(f"--count and --steps are whole numbers; got {count} and {steps}.")
     return 0 if diff_live(Path(root), engine_a, engine_b, count, steps, seed) else 1

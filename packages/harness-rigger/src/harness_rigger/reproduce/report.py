@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import io
 import json
 from collections.abc import Sequence
@@ -27,8 +26,9 @@ def write_report(folder: Path, results: Sequence[JsonDict]) -> str:
 
     Raises:
         StoreError: a file cannot be written.
-        MissingExtraError: matplotlib is not installed.
+        MissingExtraError: what draws the report is not installed.
     """
+    import_extra("markdown_it", "harness-rigger[report]")
     text = markdown(results)
     pages = {
         "results.json": json.dumps(list(results), indent=2),
@@ -112,12 +112,14 @@ def _value(task: JsonDict, which: str) -> str:
 
 def _page(results: Sequence[JsonDict]) -> str:
     plots = "\n".join(_plot(result) for result in results)
-    table = html.escape(markdown(results))
+    from markdown_it import MarkdownIt
+
+    body = MarkdownIt().enable("table").render(markdown(results))
     return (
         "<!doctype html>\n<html lang='en'><meta charset='utf-8'><title>Target bands</title>\n"
         "<style>body{font-family:sans-serif;max-width:70em;margin:2em auto}"
-        "pre{overflow-x:auto;background:#f6f6f6;padding:1em}</style>\n"
-        f"<h1>Target bands</h1>\n<p>{html.escape(CAVEAT)}</p>\n{plots}\n<pre>{table}</pre>\n</html>"
+        "td,th{padding:.2em .6em;text-align:left}tr:nth-child(even){background:#f6f6f6}</style>\n"
+        f"{plots}\n{body}</html>"
     )
 
 
