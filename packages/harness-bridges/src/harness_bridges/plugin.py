@@ -54,6 +54,11 @@ def harness_policies() -> list[Entry]:
             "household, but stops after a few fruitless searches",
             f"{_HOUSEHOLD}.flaws:GivesUpPolicy",
         ),
+        Entry(
+            "household-simulated-reader",
+            "SIMULATED learner: household with flaws that advice in words cures",
+            f"{_HOUSEHOLD}.reader:SimulatedReader",
+        ),
     ]
 
 

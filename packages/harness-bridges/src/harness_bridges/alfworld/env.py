@@ -83,6 +83,7 @@ class AlfworldEnv(ActionableEnv):
     snapshots: Literal["live", "episode"] = "live"
     verifier_cost = "free"
     reversible_endings = True
+    private_state = frozenset({"won"})
 
     def __init__(
         self, task: str | None = None, *, games: str | None = None, engine: str = "native"
