@@ -79,6 +79,11 @@ def harness_policies() -> list[Entry]:  # type: ignore[empty-body]  # a spec
 
 
 @hookspec
+def harness_sources() -> list[Entry]:  # type: ignore[empty-body]  # a spec
+    """Sources of training envs: classes that yield the stacks a policy is to learn from."""
+
+
+@hookspec
 def harness_experiments() -> list[Entry]:  # type: ignore[empty-body]  # a spec
     """Experiments of `nox -s reproduce`."""
 
@@ -111,6 +116,7 @@ KINDS = {
     "objective": "harness_objectives",
     "reward": "harness_reward_terms",
     "policy": "harness_policies",
+    "source": "harness_sources",
     "experiment": "harness_experiments",
     "command": "harness_commands",
 }

@@ -43,5 +43,10 @@ def harness_commands() -> list[Entry]:
         Entry("play", "Plays one episode in the terminal.", f"{module}.play:play"),
         Entry("run", "Plays many episodes and keeps them in a run.", f"{module}.run:run"),
         Entry("show", "Shows a run, or one of its episodes.", f"{module}.show:show"),
+        Entry(
+            "reproduce",
+            "Runs an experiment and reports it beside the published figures.",
+            f"{module}.reproduce:reproduce",
+        ),
         Entry("export", "Writes the episodes of a run to a file.", f"{module}.export:export"),
     ]

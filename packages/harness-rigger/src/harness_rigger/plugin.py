@@ -57,9 +57,4 @@ def harness_commands() -> list[Entry]:
     """Subcommands of `harness`."""
     return [
         Entry("rig", "Reshapes tasks against a policy's weakness.", "harness_rigger.command:rig"),
-        Entry(
-            "reproduce",
-            "Runs an experiment and reports it beside the published figures.",
-            "harness_rigger.reproduce.command:reproduce",
-        ),
     ]

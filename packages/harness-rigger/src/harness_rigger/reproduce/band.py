@@ -11,13 +11,14 @@ import os
 import queue
 import subprocess
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
 from attrs import asdict, frozen
 
+from harness_core.errors import SpecError
+from harness_core.experiment import Setup
 from harness_core.policies import PolicySpec
 from harness_core.rates import Rate
 from harness_core.registry import import_extra, load
@@ -72,26 +73,28 @@ class TargetBand:
 
     scales = tuple(SCALES)
 
-    def run(
-        self, scale: str, seed: int, folder: Path, workers: int, tell: Callable[[str], None]
-    ) -> str:
+    def run(self, setup: Setup) -> str:
         """Runs both objectives, writes the report, and returns it as Markdown.
 
         Raises:
-            MissingExtraError: matplotlib, which draws the report, is not installed.
+            SpecError: it takes no options.
+            MissingExtraError: what draws the report is not installed.
         """
+        if setup.options:
+            raise SpecError(f"target-band takes no options; got {', '.join(setup.options)}.")
         import_extra("matplotlib", "harness-rigger[report]")
-        chosen = SCALES[scale]
-        stacks, fresh = _tasks(folder / "games", chosen, seed), fresh_seeds(seed, chosen.rollouts)
+        scale, folder = SCALES[setup.scale], setup.folder
+        stacks = _tasks(folder / "games", scale, setup.seed)
+        fresh = fresh_seeds(setup.seed, scale.rollouts)
         with (
             RunStore(folder / "run.db") as store,
-            RolloutPool(workers, store=store) as pool,
+            RolloutPool(setup.workers, store=store) as pool,
         ):
-            tell(f"measuring {len(stacks)} tasks as they are with fresh rollouts")
+            setup.tell(f"measuring {len(stacks)} tasks as they are with fresh rollouts")
             measured = measure(pool, stacks, SUBJECT, fresh, MAX_STEPS)
             originals = [figures(evidence) for evidence in measured]
-            setup = Setup(chosen, seed, folder, workers, store, stacks, originals, tell)
-            results = [run_band(name, setup) for name in PUBLISHED]
+            common = Common(setup, scale, store, stacks, originals)
+            results = [run_band(name, common) for name in PUBLISHED]
         return write_report(folder, results)
 
 
@@ -120,57 +123,53 @@ class Row:
 
 
 @frozen
-class Setup:
+class Common:
     """What both objectives share.
 
     Args:
+        setup: of the experiment.
         scale: how much is run.
-        seed: of the games, and of the rollouts that measure them.
-        folder: gets the games, the run store and the corpora; a second call resumes.
-        workers: processes.
         store: keeps all rollouts of the originals and of the loop.
         stacks: the tasks as they are.
         originals: their figures, in the same order.
-        tell: called with a line of text at every stage.
     """
 
+    setup: Setup
     scale: Scale
-    seed: int
-    folder: Path
-    workers: int
     store: RunStore
     stacks: list[StackSpec]
     originals: list[JsonDict]
-    tell: Callable[[str], None]
 
 
-def run_band(name: str, setup: Setup) -> JsonDict:
+def run_band(name: str, common: Common) -> JsonDict:
     """Runs the experiment for one objective and returns its results as JSON data.
 
     Args:
         name: `"success-band"` or `"step-band"`.
-        setup: everything else.
+        common: everything else.
     """
-    objective = _objective(name, setup.scale)
-    done = _rig_all(name, objective, setup)
+    setup = common.setup
+    objective = _objective(name, common.scale)
+    done = _rig_all(name, objective, common)
     corpus = setup.folder / f"{name}.jsonl"
     write_corpus(corpus, [each.line for each in done])
     setup.tell(f"{name}: measuring the accepted stacks from their JSON, in a fresh process")
-    verified = _verify(corpus, setup)
+    verified = _verify(corpus, common)
     rows = [
         _row(each, original, verified.get(each.line["digest"], original))
-        for each, original in zip(done, setup.originals, strict=True)
+        for each, original in zip(done, common.originals, strict=True)
     ]
-    return _results(name, objective, setup.scale, setup.seed, rows)
+    return _results(name, objective, common.scale, setup.seed, rows)
 
 
-def _rig_all(name: str, objective: Objective, setup: Setup) -> list[Done]:
+def _rig_all(name: str, objective: Objective, common: Common) -> list[Done]:
     """Rigs as many tasks at a time as there are workers, each on a worker of its own.
 
     A task looks at its evidence after every few rollouts, so that two workers on one task would
     wait for each other most of the time.
     """
-    budget = Budget(baseline=setup.scale.baseline, revisions=14, max_steps=MAX_STEPS, batch=10)
+    setup = common.setup
+    budget = Budget(baseline=common.scale.baseline, revisions=14, max_steps=MAX_STEPS, batch=10)
 
     def rig(pool: RolloutPool, stack: StackSpec) -> Done:
         lines: list[str] = []
@@ -184,11 +183,11 @@ def _rig_all(name: str, objective: Objective, setup: Setup) -> list[Done]:
             tell=lines.append,
         )
         done = _done(rigger.rig(stack))
-        setup.tell("\n".join([f"{name}, one of {len(setup.stacks)} tasks:", *lines]))
+        setup.tell("\n".join([f"{name}, one of {len(common.stacks)} tasks:", *lines]))
         return done
 
     with ExitStack() as pools:
-        own = [RolloutPool(1, store=setup.store) for _ in range(setup.workers)]
+        own = [RolloutPool(1, store=common.store) for _ in range(setup.workers)]
         threads = pools.enter_context(ThreadPoolExecutor(setup.workers))
         idle: queue.SimpleQueue[RolloutPool] = queue.SimpleQueue()
         for pool in own:
@@ -202,7 +201,7 @@ def _rig_all(name: str, objective: Objective, setup: Setup) -> list[Done]:
                 idle.put(pool)
 
         try:
-            return list(threads.map(rig_next, setup.stacks))
+            return list(threads.map(rig_next, common.stacks))
         except BaseException:
             threads.shutdown(wait=False, cancel_futures=True)
             raise
@@ -256,9 +255,10 @@ def _tasks(games: Path, scale: Scale, seed: int) -> list[StackSpec]:
     return [StackSpec("alfworld", task=task.id) for task in tasks]
 
 
-def _verify(corpus: Path, setup: Setup) -> dict[str, JsonDict]:
+def _verify(corpus: Path, common: Common) -> dict[str, JsonDict]:
     """The figures of every stack of a corpus, from a process that knows nothing but the file."""
-    seeds = fresh_seeds(setup.seed, setup.scale.rollouts)
+    setup = common.setup
+    seeds = fresh_seeds(setup.seed, common.scale.rollouts)
     out = corpus.with_suffix(".measured.json")
     command = [sys.executable, "-m", "harness_rigger.reproduce.verify"]
     arguments = [str(corpus), str(out), str(seeds.start), str(seeds.stop), str(setup.workers)]

@@ -2,41 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from harness_core.cli.console import note, say, table
+from harness_core.cli.doctor import cores
+from harness_core.cli.parsing import parse_options
 from harness_core.errors import HarnessError, UnknownIdError
+from harness_core.experiment import Experiment, Setup
 from harness_core.registry import load, registry
-
-
-class Experiment(Protocol):
-    """What an entry of the kind `experiment` is: something that runs at a scale.
-
-    Args:
-        scales: their names; `"default"` is among them.
-    """
-
-    @property
-    def scales(self) -> tuple[str, ...]:
-        """Names of the scales."""
-
-    def run(
-        self, scale: str, seed: int, folder: Path, workers: int, tell: Callable[[str], None]
-    ) -> str:
-        """Runs, writes its report into `folder`, and returns it as Markdown.
-
-        Args:
-            scale: one of `scales`.
-            seed: draws the tasks and the rollouts; another seed is another sample of both.
-            folder: exists; a second run with the same arguments goes on there.
-            workers: episodes at a time.
-            tell: called with a line of text at every stage.
-        """
+from harness_core.serial import digest_of
 
 
 def reproduce(
@@ -46,6 +23,7 @@ def reproduce(
     show_list: Annotated[bool, Parameter("--list")] = False,
     scale: str = "default",
     seed: int = 1,
+    option: list[str] | None = None,
     out: Path | None = None,
     workers: int | None = None,
 ) -> int:
@@ -65,6 +43,7 @@ def reproduce(
         show_list: list the experiments instead.
         scale: how much is run; each experiment has at least `default`.
         seed: draws the tasks and the rollouts that measure them.
+        option: name=value for the experiment; JSON or text; may be repeated.
         out: folder of the results; by default results/NAME-SCALE-SEED.
         workers: episodes at a time; by default one per core.
     """
@@ -76,16 +55,21 @@ def reproduce(
     experiment: Experiment = load("experiment", name)
     if scale not in experiment.scales:
         raise UnknownIdError("scale", scale, experiment.scales)
-    folder = out or Path("results") / f"{name}-{scale}-{seed}"
+    at_work = cores() if workers is None else workers
+    if at_work < 1:
+        raise HarnessError(f"--workers is a whole number from 1; got {at_work}.")
+    options = parse_options(option)
+    chosen = f"-{digest_of(options)[:8]}" if options else ""
+    folder = out or Path("results") / f"{name}-{scale}-{seed}{chosen}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise HarnessError(f"Cannot make {folder}: {error}. Choose another --out.") from error
     try:
-        report = experiment.run(scale, seed, folder, workers or os.cpu_count() or 1, note)
+        report = experiment.run(Setup(scale, seed, folder, at_work, note, options))
     except KeyboardInterrupt:
         note(f"Stopped. What was done is in {folder}; the same command goes on from there.")
         raise
     say(report)
-    say(f"Written to {folder}/results.md, results.html and results.json.")
+    say(f"Written to {folder}.")
     return 0
