@@ -11,7 +11,8 @@ import nox
 nox.options.sessions = ["lint", "tests"]
 nox.options.reuse_existing_virtualenvs = True
 
-PACKAGES = ["harness-core", "harness-bridges", "harness-rigger"]
+PACKAGES = ["harness-core", "harness-bridges", "harness-rigger", "harness-skills"]
+EXTRAS = {"harness-core": "[llm]", "harness-skills": "[retrieval]"}
 TEST_TOOLS = ["pytest>=8", "hypothesis>=6.100", "pytest-timeout>=2.3", "pytest-cov>=5"]
 
 # ALFWorld's own requirements pull in 400 MB that its text engine never imports.
@@ -29,10 +30,11 @@ def wheel_folder() -> Path:
     return cache / "harness" / f"wheels-{platform.system()}-{platform.machine()}".lower()
 
 
-def install_packages(session: nox.Session, *extras: str) -> None:
-    """The project's packages, editable."""
-    editable = [part for name in PACKAGES for part in ("-e", f"packages/{name}")]
-    session.install(*editable, *extras)
+def install_packages(session: nox.Session, *others: str, extras: bool = True) -> None:
+    """The project's packages, editable, with the extras that calls of models need."""
+    names = [f"packages/{name}{EXTRAS.get(name, '') if extras else ''}" for name in PACKAGES]
+    editable = [part for name in names for part in ("-e", name)]
+    session.install(*editable, *others)
 
 
 def install_alfworld(session: nox.Session) -> None:
@@ -82,12 +84,13 @@ def bench(session: nox.Session) -> None:
 @nox.session
 def reproduce(session: nox.Session) -> None:
     """Experiments: `-- --list`, `-- NAME`, `-- NAME --scale small`."""
-    install_packages(session, "matplotlib>=3.8", "markdown-it-py>=3")
+    asks_models = session.posargs[:1] not in ([], ["target-band"], ["--list"])
+    install_packages(session, "matplotlib>=3.8", "markdown-it-py>=3", extras=asks_models)
     session.run("harness", "reproduce", *session.posargs)
 
 
 @nox.session
 def docs(session: nox.Session) -> None:
     """The documentation as a site in `site/`; broken links fail."""
-    install_packages(session, "mkdocs-material>=9.5", "mkdocstrings[python]>=0.26")
+    install_packages(session, "mkdocs-material>=9.5", "mkdocstrings[python]>=0.26", extras=False)
     session.run("mkdocs", "build", "--strict", *session.posargs)

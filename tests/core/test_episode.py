@@ -303,6 +303,22 @@ def test_a_slow_policy_has_itself_to_blame(slow: str) -> None:
     assert "Limits.episode" in episode.failure.message
 
 
+def test_a_slow_model_is_nobodys_failure() -> None:
+    """If the time runs out while a policy waits for its model, the episode does not count."""
+
+    class Waiting(ScriptedPolicy):
+        needs_model = True
+
+        def act(self, observation: Observation) -> Decision | None:
+            time.sleep(0.2)
+            return super().act(observation)
+
+    episode = run_episode(Ladder("rung-6"), Waiting(["up"]), max_seconds=0.1)
+    assert episode.failure is not None
+    assert (episode.failure.error, episode.success) == ("ModelError", None)
+    assert "Limits.episode" in episode.failure.message
+
+
 def test_env_and_policy_have_streams_of_their_own() -> None:
     """The policy's seed is not the env's, and another one for every task and seed."""
 

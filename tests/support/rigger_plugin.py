@@ -1,4 +1,4 @@
-"""Registers the contracts of the rigger's tests."""
+"""Registers the contracts and the env of the rigger's tests."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ class Breaks(Contract):
 
     def filter_action(self, action: Action, env_state: StateView) -> Action | Blocked:
         raise ValueError("broken on purpose")
+
+
+@hookimpl
+def harness_envs() -> list[Entry]:
+    return [Entry("vault", "a ladder that keeps secrets", "support.vault:Vault")]
 
 
 @hookimpl

@@ -168,6 +168,7 @@ class ChainLayer(Layer):
             "free" if all(env.verifier_cost == "free" for env in envs) else "expensive"
         )
         self.reversible_endings = False
+        self.private_state = frozenset().union(*(env.private_state for env in envs))
 
     def active(self) -> ActionableEnv:
         return self._segments[self._active].env
@@ -269,7 +270,7 @@ class ChainLayer(Layer):
         self._view.extras = extras
         route = self.component.route
         if isinstance(route, Contract | SourceContract):
-            self._hooks = open_hooks(route, self._view, route=True)
+            self._hooks = open_hooks(route, self._view, private=self.private_state, route=True)
 
     def close_route(self) -> None:
         """Frees what runs the route."""

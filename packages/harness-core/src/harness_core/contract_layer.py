@@ -14,6 +14,7 @@ from harness_core.layer import Layer
 from harness_core.values import (
     Action,
     Blocked,
+    EnvState,
     JsonDict,
     Observation,
     ResetResult,
@@ -89,9 +90,21 @@ class Hooks:
 
 
 def open_hooks(
-    component: Contract | SourceContract, view: StateView, *, route: bool = False
+    component: Contract | SourceContract,
+    view: StateView,
+    *,
+    private: frozenset[str] = frozenset(),
+    route: bool = False,
 ) -> Hooks:
-    """The hooks of `component` for one episode; `view.extras` is their memory so far."""
+    """The hooks of `component` for one episode.
+
+    Args:
+        component: whose hooks.
+        view: what they get as `env_state`; its `extras` are their memory so far.
+        private: names in the state that source text does not get to see: who wrote it might
+            show them to an agent, or tell them in an error.
+        route: whether they may switch between segments.
+    """
     if isinstance(component, Contract):
         return Hooks(
             type(component).__name__,
@@ -108,13 +121,19 @@ def open_hooks(
     acts = "filter_action" in session.hooks
     shows = "filter_observation" in session.hooks
     answers = shows or "modify_transition" in session.hooks
+
+    def told() -> EnvState:
+        state = view.now()
+        if private.isdisjoint(state.data):
+            return state
+        kept = {name: value for name, value in state.data.items() if name not in private}
+        return EnvState(state.task, state.steps, kept)
+
     return Hooks(
         "The contract",
-        lambda action, view: session.filter_action(action, view.now) if acts else action,
-        lambda action, response, view: (
-            session.after(action, response, view.now) if answers else response
-        ),
-        lambda seen, view: session.filter_observation(seen, view.now) if shows else seen,
+        lambda action, _: session.filter_action(action, told) if acts else action,
+        lambda action, response, _: session.after(action, response, told) if answers else response,
+        lambda seen, _: session.filter_observation(seen, told) if shows else seen,
         joined=True,
         save=session.save_extras,
         close=session.close,
@@ -141,7 +160,7 @@ class ContractLayer(Layer):
         self.close_layer()
         self._view.forget()
         self._view.extras = extras
-        hooks = self._hooks = open_hooks(self.component, self._view)
+        hooks = self._hooks = open_hooks(self.component, self._view, private=self.private_state)
         self._filter_action = hooks.filter_action
         self._modify_transition = hooks.modify_transition
         self._filter_shown = _as_it_is if hooks.joined else hooks.filter_observation

@@ -42,6 +42,11 @@ class ActionableEnv(Closing):
     reversible_endings: bool = False
     """Whether the env can go on after it said `terminated` (a submission that is refused)."""
 
+    private_state: frozenset[str] = frozenset()
+    """The names in `get_env_state().data` that are kept from who reshapes the env, such as a
+    reference solution, hidden tests, or what the verifier says: no prompt and no contract that is
+    source text gets them."""
+
     origin: StackSpec | None = None
     """How `make` built this env; set by `make`, read by `spec_of`."""
 

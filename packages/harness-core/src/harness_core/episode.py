@@ -18,6 +18,7 @@ from harness_core.errors import (
     Fault,
     HarnessError,
     InvalidAction,
+    ModelError,
     PolicyError,
     as_unicode,
     message_of,
@@ -229,9 +230,11 @@ class _Recorder:
         except Exception as error:
             raise PolicyError(f"The policy raised {told(error)}") from error
         if self._late():
+            passed = f"The episode's limit of {self._max_seconds:g} s passed while the policy was"
+            if getattr(self._policy, "needs_model", False):  # a busy endpoint is nobody's failure
+                raise ModelError(f"{passed} waiting for its model. Raise it (Limits.episode).")
             raise PolicyError(
-                f"The episode's limit of {self._max_seconds:g} s passed while the policy was "
-                "thinking. Raise the limit (Limits.episode), or make the policy faster."
+                f"{passed} thinking. Raise the limit (Limits.episode), or make the policy faster."
             )
         return answer
 

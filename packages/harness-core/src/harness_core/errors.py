@@ -83,6 +83,14 @@ class CloseError(HarnessError):
     """Some parts of an env failed to close; all of them were tried."""
 
 
+class ModelRefused(HarnessError):
+    """An endpoint says that the request itself is wrong: an unknown model, a bad key."""
+
+
+class SpendLimitReached(HarnessError):
+    """A limit of calls, tokens or money. What was answered is kept; a larger limit goes on."""
+
+
 # -- the policy's side -----------------------------------------------------------------------
 
 
@@ -96,6 +104,14 @@ class InvalidAction(HarnessError):
     """An action outside the env's action space. Nothing happened in the env; a step is charged."""
 
     fault = "policy"
+
+
+class ContextTooLong(PolicyError):
+    """A conversation that is longer than the model reads."""
+
+
+class ContentFiltered(PolicyError):
+    """The endpoint's content filter stopped the request or the answer."""
 
 
 # -- components ------------------------------------------------------------------------------
@@ -158,6 +174,14 @@ class EnvError(InfrastructureError):
 
 class EnvTimeout(InfrastructureError):
     """An env did not answer within the limit; what hung was killed."""
+
+
+class ModelError(InfrastructureError):
+    """No endpoint gave a whole answer, in all tries."""
+
+
+class RateLimited(ModelError):
+    """All endpoints still asked to wait, in all tries."""
 
 
 def message_of(error: BaseException) -> str:

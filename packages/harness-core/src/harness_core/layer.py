@@ -47,6 +47,7 @@ class Layer(ActionableEnv):
         self.snapshots = inner.snapshots
         self.verifier_cost = inner.verifier_cost
         self.reversible_endings = inner.reversible_endings
+        self.private_state = inner.private_state
         if type(self).step is Layer.step:
             vars(self)["step"] = inner.step  # a layer that leaves steps alone costs them nothing
 

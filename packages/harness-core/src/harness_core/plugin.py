@@ -23,11 +23,30 @@ def harness_components() -> list[Entry]:
 
 @hookimpl
 def harness_policies() -> list[Entry]:
-    """Policies that need no model."""
+    """Policies: those that need no model, and those that ask one in every step."""
+    models, llm = "harness_core.models.policies", "harness-core[llm]"
     return [
         Entry("random", "picks any admissible action", "harness_core.policies:RandomPolicy"),
         Entry("scripted", "plays a list of actions", "harness_core.policies:ScriptedPolicy"),
         Entry("human", "asks at the terminal", "harness_core.policies:HumanPolicy"),
+        Entry(
+            "tool-calling",
+            "a model that calls the env's tools",
+            f"{models}.tool_calling:ToolCallingPolicy",
+            extra=llm,
+        ),
+        Entry(
+            "think-action",
+            "a model that writes <think> and <action>",
+            f"{models}.think_action:ThinkActionPolicy",
+            extra=llm,
+        ),
+        Entry(
+            "react",
+            "a model that writes Thought: and Action:",
+            f"{models}.react:ReActPolicy",
+            extra=llm,
+        ),
     ]
 
 

@@ -25,6 +25,7 @@ class Wanted:
         count: how many envs, at most.
         policy: that will learn in them, with what it has learned so far.
         max_steps: step budget of an episode.
+        round: from 1; in later ones the policy has learned from the earlier.
         pool: runs rollouts; its store keeps them, so that a source asked again goes on.
         models: for sources that ask a model.
         tell: called with a line of text at every stage.
@@ -34,6 +35,7 @@ class Wanted:
     count: int
     policy: PolicySpec
     max_steps: int
+    round: int
     pool: RolloutPool
     models: ModelSession | None = None
     tell: Callable[[str], None] = lambda line: None

@@ -10,14 +10,18 @@ import json
 import sqlite3
 import threading
 import zlib
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from attrs import frozen
+
 from harness_core.closing import Closing
 from harness_core.episode import Episode
 from harness_core.errors import HarnessError, SpecError, StoreError
+from harness_core.policies import Usage
 from harness_core.serial import canonical, from_data, to_data
 from harness_core.values import JsonDict
 
@@ -32,11 +36,42 @@ CREATE TABLE IF NOT EXISTS episodes (
 CREATE TABLE IF NOT EXISTS records (
     kind TEXT, key TEXT, body TEXT NOT NULL, PRIMARY KEY (kind, key)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS calls (
+    key TEXT PRIMARY KEY, role TEXT NOT NULL, model TEXT NOT NULL, sample INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cost REAL NOT NULL,
+    seconds REAL NOT NULL, body BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
 """
 
 
+@frozen
+class Call:
+    """One paid call of a model.
+
+    Args:
+        key: content key of what was asked.
+        role: whose call.
+        model: that was asked.
+        sample: number of the answer among those to one request.
+        usage: tokens.
+        cost: US dollars.
+        seconds: wall-clock time, further tries included.
+        body: what was asked and answered; JSON data.
+    """
+
+    key: str
+    role: str
+    model: str
+    sample: int
+    usage: Usage
+    cost: float
+    seconds: float
+    body: JsonDict
+
+
 class RunStore(Closing):
-    """Episodes, and named records such as candidates and decisions, by content key.
+    """Episodes, model calls, and named records such as candidates, by content key.
 
     Safe for threads of one process, and for several processes on one file.
 
@@ -199,6 +234,56 @@ class RunStore(Closing):
             with self._reading(kind, key):
                 found.append(json.loads(body))
         return found
+
+    def put_call(self, call: Call, vectors: Mapping[str, Sequence[float]] | None = None) -> None:
+        """Keeps a paid call, together with the vectors that it gave, by their keys."""
+        row = (
+            *(call.key, call.role, call.model, call.sample),
+            *(call.usage.input_tokens, call.usage.output_tokens, call.cost, call.seconds),
+            zlib.compress(canonical(call.body).encode(), 1),
+        )
+        rows = [(key, array("f", vector).tobytes()) for key, vector in (vectors or {}).items()]
+        with self._lock, self._guard(), self._transaction():
+            self._db.execute("INSERT OR REPLACE INTO calls VALUES (?,?,?,?,?,?,?,?,?)", row)
+            self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?,?)", rows)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    def call(self, key: str) -> JsonDict | None:
+        """What was asked and answered; `None` if it was not."""
+        rows = self._read("SELECT CAST(body AS BLOB) FROM calls WHERE key = ?", key)
+        with self._reading("call", key):
+            return _object(zlib.decompress(rows[0][0])) if rows else None
+
+    def calls(self) -> Iterator[Call]:
+        """All paid calls, ordered by key."""
+        for (key,) in self._read("SELECT key FROM calls ORDER BY key"):
+            for row in self._read("SELECT * FROM calls WHERE key = ?", key):
+                _, role, model, sample, read, written, cost, seconds, body = row
+                with self._reading("call", key):
+                    data = _object(zlib.decompress(body))
+                yield Call(key, role, model, sample, Usage(read, written), cost, seconds, data)
+
+    def spent(self) -> list[tuple[str, int, int, int, float]]:
+        """Role, number of calls, tokens read, tokens written and US dollars, by role."""
+        return self._read(
+            "SELECT role, COUNT(*), SUM(input_tokens), SUM(output_tokens), SUM(cost) FROM calls "
+            "GROUP BY role ORDER BY role"
+        )
+
+    def vector(self, key: str) -> list[float] | None:
+        """The vector that is kept under a key, in single precision; `None` if there is none."""
+        rows = self._read("SELECT CAST(body AS BLOB) FROM vectors WHERE key = ?", key)
+        with self._reading("vector", key):
+            return array("f", rows[0][0]).tolist() if rows else None
 
     def close(self) -> None:
         """Closes the file. May be called twice."""

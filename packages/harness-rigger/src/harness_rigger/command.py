@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from attrs import evolve
 from cyclopts import Parameter
 
 from harness_core.cli.console import note, progress, say, say_json, table
 from harness_core.cli.doctor import cores
+from harness_core.cli.models import NOTHING_SAID, ModelFlags, print_spend
 from harness_core.cli.parsing import parse_options, parse_stack
 from harness_core.errors import HarnessError
 from harness_core.policies import PolicySpec
@@ -18,8 +22,15 @@ from harness_core.rollout import RolloutPool
 from harness_core.serial import digest_of, to_data
 from harness_core.spec import StackSpec, make
 from harness_core.store import RunStore
+from harness_rigger.asking import check_models, needs_model, session_for, told_spend
 from harness_rigger.corpus import write_corpus
 from harness_rigger.loop import Budget, Rigged, Rigger
+from harness_rigger.rigged import Lineage
+from harness_rigger.rounds import most_promising_first
+from harness_rigger.strategy import Case
+
+if TYPE_CHECKING:
+    from harness_core.models import ModelSession, Spend
 
 
 def rig(
@@ -39,9 +50,11 @@ def rig(
     baseline: int = 5,
     revisions: int = 5,
     max_steps: int = 50,
+    promising_first: bool = False,
     out: Path | None = None,
     workers: int | None = None,
     as_json: Annotated[bool, Parameter("--json")] = False,
+    models: ModelFlags = NOTHING_SAID,
 ) -> int:
     """Reshapes tasks until a policy's results on them are where the objective wants them.
 
@@ -52,6 +65,7 @@ def rig(
 
         harness rig toy24 --tasks 5 --policy random
         harness rig alfworld --tasks 10 --policy household-loops --teacher household
+        harness rig alfworld --tasks 20 --policy think-action --strategy llm --max-cost 5
         harness rig stack.json --task ID --policy random --objective-option low=0.2
 
     Args:
@@ -69,50 +83,100 @@ def rig(
         baseline: rollouts of each task as it is.
         revisions: candidates after the first, for each task.
         max_steps: step budget of an episode.
+        promising_first: observe all tasks, then begin with those nearest to the target.
         out: folder of the run; by default a folder in runs/ named by the settings.
         workers: episodes at a time; by default one per core.
         as_json: print the corpus as one JSON document.
+        models: which models, and how much they may cost.
     """
     stacks = _stacks(parse_stack(target, parse_options(option)), task, tasks)
     subject = PolicySpec(policy, parse_options(policy_option, "--policy-option"))
     if "human" in (policy, teacher):
         raise HarnessError("A rig asks nobody. Play yourself with `harness play`.")
-    subject.build()
     guide = PolicySpec(teacher) if teacher else None
-    if guide:
-        guide.build()
-    aim = _made("objective", objective, objective_option)
-    writer = _made("strategy", strategy, strategy_option)
+    aiming = (objective, parse_options(objective_option, "--objective-option"))
+    writing = (strategy, parse_options(strategy_option, "--strategy-option"))
+    for kind, (id, options) in (("objective", aiming), ("strategy", writing)):
+        construct(kind, id, options)
     budget = Budget(baseline, revisions, max_steps)
     settings = [to_data(subject), objective, objective_option, strategy, strategy_option, teacher]
-    name = digest_of([*settings, to_data(budget), [stack.digest for stack in stacks]])[:8]
-    folder = out or Path("runs") / f"rig-{stacks[0].env}-{policy}-{name}"
+    settings += [to_data(budget), [stack.digest for stack in stacks]]
+    players = [each for each in (subject, guide) if each]
+    parts = [("policy", each.id) for each in players]
+    parts += [("objective", objective), ("strategy", strategy)]
+    check_models(models, parts)
+    if needs_model(parts):
+        chosen = models.settings()
+        settings += [chosen.model, dict(chosen.roles)]
+        if needs_model(parts[-1:]) and not writing[1].get("model"):
+            chosen.of("designer")
+    for player in players:
+        if not needs_model([("policy", player.id)]):
+            player.build()
+    folder = out or Path("runs") / f"rig-{stacks[0].env}-{policy}-{digest_of(settings)[:8]}"
     rigged: list[Rigged] = []
-    with (
-        RunStore(folder / "run.db") as store,
-        RolloutPool(cores() if workers is None else workers, store=store) as pool,
-    ):
+    with ExitStack() as opened:
+        store = opened.enter_context(RunStore(folder / "run.db"))
+        session = opened.enter_context(session_for(models, parts, store))
+        at_work = cores() if workers is None else workers
+        pool = opened.enter_context(RolloutPool(at_work, store=store, models=session))
+        build = session.build if session else construct
+        if session:
+            subject, guide = session.resolved(subject), guide and session.resolved(guide)
         rigger = Rigger(
             pool,
             subject,
-            aim,
-            writer,
+            build("objective", *aiming),
+            build("strategy", *writing),
             budget=budget,
             teacher=guide,
             tell=note,
+            lineage=Lineage(subject, strategy),
         )
-        try:
-            with progress(len(stacks), "tasks") as advance:
-                for stack in stacks:
-                    rigged.append(rigger.rig(stack))
-                    advance()
-        except KeyboardInterrupt:
-            note(f"Stopped. What was done is in {folder}; the same command goes on from there.")
-            raise
-        finally:
-            write_corpus(folder / "corpus.jsonl", [each.to_dict() for each in rigged])
-    _print(rigged, folder, as_json)
+        with _written(folder, rigged):
+            _rig_all(rigger, stacks, rigged, promising_first, session)
+        spend = session.spend() if session else []
+    _print(rigged, folder, as_json, spend)
     return 0 if any(each.stack for each in rigged) else 1
+
+
+def _rig_all(
+    rigger: Rigger,
+    stacks: Sequence[StackSpec],
+    rigged: list[Rigged],
+    promising_first: bool,
+    session: ModelSession | None,
+) -> None:
+    cases: Iterable[Case] = map(rigger.observe, stacks)
+    if promising_first:
+        note(f"Observing {len(stacks)} tasks")
+        cases = most_promising_first(cases)
+    with progress(len(stacks), "tasks") as advance:
+        for case in cases:
+            rigged.append(rigger.reshape(case))
+            note(_tally(rigged, session))
+            advance()
+
+
+@contextmanager
+def _written(folder: Path, rigged: list[Rigged]) -> Iterator[None]:
+    """Writes the corpus at the end, however that comes."""
+    try:
+        yield
+    except (KeyboardInterrupt, HarnessError):
+        note(f"Stopped. What was done is in {folder}; the same command goes on from there.")
+        raise
+    finally:
+        write_corpus(folder / "corpus.jsonl", [each.to_dict() for each in rigged])
+
+
+def _tally(rigged: list[Rigged], session: ModelSession | None) -> str:
+    """How many of each outcome so far, and what the models have cost."""
+    outcomes = Counter(each.outcome for each in rigged)
+    told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
+    if session is not None:
+        told += f"; {told_spend(session.spend())}"
+    return f"So far {told}"
 
 
 def _stacks(spec: StackSpec, chosen: list[str] | None, first: int | None) -> list[StackSpec]:
@@ -126,11 +190,7 @@ def _stacks(spec: StackSpec, chosen: list[str] | None, first: int | None) -> lis
     return stacks
 
 
-def _made(kind: str, id: str, options: list[str] | None) -> Any:
-    return construct(kind, id, parse_options(options, f"--{kind}-option"))
-
-
-def _print(rigged: list[Rigged], folder: Path, as_json: bool) -> None:
+def _print(rigged: list[Rigged], folder: Path, as_json: bool, spend: Sequence[Spend]) -> None:
     if as_json:
         say_json([each.to_dict() for each in rigged])
         return
@@ -147,6 +207,7 @@ def _print(rigged: list[Rigged], folder: Path, as_json: bool) -> None:
             for each in rigged
         ],
     )
+    print_spend(spend)
     if any(each.stack for each in rigged):
         say(f"The accepted stacks are in {folder / 'corpus.jsonl'}.")
     else:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from attrs import frozen
+from attrs import field, frozen
 
 from harness_core.errors import SpecError, StoreError
 from harness_core.policies import PolicySpec
@@ -23,10 +23,12 @@ class Entry:
     Args:
         digest: of the stack, as written.
         stack: as read.
+        line: the whole line: evidence, lineage, trials.
     """
 
     digest: str
     stack: StackSpec
+    line: JsonDict = field(factory=dict, hash=False, repr=False)
 
 
 def write_corpus(path: Path, lines: Iterable[JsonDict]) -> None:
@@ -69,7 +71,7 @@ def read_corpus(path: Path) -> list[Entry]:
                 f"{path}, line {number}: the stack's digest is {stack.digest[:12]}, the line "
                 f"says {str(data['digest'])[:12]}. The line was changed after it was written."
             )
-        entries.append(Entry(stack.digest, stack))
+        entries.append(Entry(stack.digest, stack, data))
     return entries
 
 

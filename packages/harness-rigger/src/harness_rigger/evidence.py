@@ -17,9 +17,14 @@ class Evidence:
 
     Args:
         episodes: in the order of their seeds.
+        reachable: whether a success is known to be within reach: somebody solved it, or a plan
+            exists; `None` where nobody knows.
+        distance: fewest actions to a success from the start, where the env knows.
     """
 
     episodes: tuple[Episode, ...]
+    reachable: bool | None = None
+    distance: float | None = None
 
     @property
     def counted(self) -> tuple[Episode, ...]:
@@ -87,4 +92,5 @@ class Evidence:
             "blocked_share": self.blocked_share,
             "component_errors": len(self.component_errors),
             "infrastructure_errors": self.infrastructure_errors,
+            "reachable": self.reachable,
         }

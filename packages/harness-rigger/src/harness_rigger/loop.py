@@ -9,7 +9,7 @@ from collections.abc import Callable
 from math import isinf
 from typing import Any, Literal, TypeVar
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from harness_core.env import ActionableEnv
 from harness_core.episode import Episode
@@ -18,10 +18,16 @@ from harness_core.policies import PolicySpec
 from harness_core.rollout import RolloutPool, Unit
 from harness_core.serial import digest_of
 from harness_core.spec import StackSpec
-from harness_core.values import Action, JsonDict
+from harness_core.stage import Stage
+from harness_core.values import Action
+from harness_rigger.books import Books
 from harness_rigger.evidence import Evidence
-from harness_rigger.objectives import Objective
-from harness_rigger.strategy import Candidate, Case, Decision, Diagnosis, Reason, Strategy, Trial
+from harness_rigger.judge import judged, trial_of, trial_of_broken
+from harness_rigger.objectives import Objective, Relative
+from harness_rigger.probe import changes
+from harness_rigger.rigged import Lineage
+from harness_rigger.rigged import Rigged as Rigged
+from harness_rigger.strategy import Broken, Candidate, Case, Diagnosis, Reason, Strategy, Trial
 
 T = TypeVar("T")
 
@@ -29,6 +35,8 @@ TEACHER_SEED = 10_000
 TRIAL_SEED = 100_000
 """Seeds of baseline rollouts start at 0; those of the teacher and of each trial elsewhere, so
 that every trial is judged on rollouts that nothing was fitted to."""
+
+TEACHER_ROLLOUTS = 2
 
 MOST_TRIALS = 30
 """Candidates for one task, those that could not even be reset included."""
@@ -58,60 +66,6 @@ class Budget:
             )
 
 
-@frozen
-class Rigged:
-    """The result for one task.
-
-    Args:
-        outcome: `"accepted"`, at the end of the budget also where the evidence only just says
-            so; `"kept"`, the env is in the band as it is; `"exhausted"`, the revision budget or
-            the strategy's ideas ran out.
-        stack: the accepted stack, the original where it was kept, else `None`.
-        case: everything seen on the way.
-        diagnosis: of the baseline.
-        trial: the accepted one.
-    """
-
-    outcome: Literal["accepted", "kept", "exhausted"]
-    stack: StackSpec | None
-    case: Case
-    diagnosis: Diagnosis
-    trial: Trial | None = None
-
-    def to_dict(self) -> JsonDict:
-        """A corpus line: the stack with its digest and evidence; figures, not trajectories."""
-        return {
-            "task": self.case.stack.task,
-            "outcome": self.outcome,
-            "objective": self.case.objective.describe(),
-            "digest": self.stack.digest if self.stack else None,
-            "stack": self.stack.to_dict() if self.stack else None,
-            "weakness": self.diagnosis.weakness,
-            "baseline": self.case.baseline.summary(),
-            "distance": finite(self.case.distance),
-            "trials": [trial_dict(self.case.stack, trial) for trial in self.case.trials],
-        }
-
-
-def trial_dict(stack: StackSpec, trial: Trial) -> JsonDict:
-    """A candidate around `stack`, its decision and its figures, as JSON data."""
-    return {
-        "digest": stack.wrapped(*trial.candidate.components).digest,
-        "rationale": trial.candidate.rationale,
-        "parameters": trial.candidate.parameters,
-        "decision": trial.decision.outcome,
-        "reason": trial.decision.reason,
-        "message": trial.decision.message,
-        "distance": finite(trial.distance),
-        "evidence": trial.evidence.summary(),
-    }
-
-
-def finite(distance: float | None) -> float | None:
-    """A distance as JSON writes it: `None` also for one that is infinite."""
-    return None if distance is None or isinf(distance) else distance
-
-
 class Rigger:
     """Runs the loop for one policy.
 
@@ -123,6 +77,7 @@ class Rigger:
         budget: per task.
         teacher: a stronger policy that shows a way where the subject finds none.
         tell: called with a line of text at every stage.
+        lineage: of the accepted stacks; by default round 1 of the policy.
     """
 
     def __init__(
@@ -135,10 +90,12 @@ class Rigger:
         budget: Budget | None = None,
         teacher: PolicySpec | None = None,
         tell: Callable[[str], None] = lambda line: None,
+        lineage: Lineage | None = None,
     ) -> None:
         self._pool, self._policy, self._objective = pool, policy, objective
         self._strategy, self._teacher, self._tell = strategy, teacher, tell
         self._budget = budget or Budget()
+        self._lineage = lineage or Lineage(policy)
 
     def rig(self, stack: StackSpec) -> Rigged:
         """Reshapes one task.
@@ -146,32 +103,47 @@ class Rigger:
         Raises:
             HarnessError: the env as it is cannot be run.
         """
-        case = self._observe(stack)
+        return self.reshape(self.observe(stack))
+
+    def reshape(self, case: Case) -> Rigged:
+        """Reshapes an observed task.
+
+        Raises:
+            HarnessError: a rollout cannot be run, or the strategy is broken.
+        """
+        books = Books(self._pool.store, case, self._lineage)
         diagnosis = self._asked(Diagnosis, lambda: self._strategy.diagnose(case))
-        self._tell(f"{stack.task or stack.env}: {case.baseline.rate}; {diagnosis.weakness}")
+        books.keep_diagnosis(diagnosis)
+        told = f"skipped, {diagnosis.skip}: " if diagnosis.skip else ""
+        self._tell(f"{_name(case)}: {case.baseline.rate}; {told}{diagnosis.weakness}")
+        if diagnosis.skip is not None:
+            return books.close("skipped", None, case, diagnosis, diagnosis.skip)
         if diagnosis.direction is None:
-            return Rigged("kept", stack, case, diagnosis)
-        while case.rolled <= self._budget.revisions and len(case.trials) < MOST_TRIALS:
+            return books.close("kept", case.stack, case, diagnosis, "in-band")
+        ended: Literal["revisions", "ideas", "candidates"] = "revisions"
+        while case.rolled <= self._budget.revisions:
+            if len(case.trials) >= MOST_TRIALS:
+                ended = "candidates"
+                break
             candidate = self._written(case, diagnosis)
             if candidate is None:
+                ended = "ideas"
                 break
             trial = self._validate(case, candidate)
-            if self._pool.store:
-                kept = trial_dict(stack, trial)
-                self._pool.store.put_record("trial", kept["digest"], kept)
-            self._tell(f"  {candidate.rationale}: {trial.decision.message}")
+            books.keep_trial(len(case.trials), trial)
+            self._tell(f"  {trial.candidate.rationale}: {trial.decision.message}")
             case = case.after(trial)
             if trial.decision.outcome == "accept":
-                return _accepted(case, trial, diagnosis)
+                return books.accept(case, trial, diagnosis)
         borderline = [t for t in case.trials if t.decision.reason == "borderline"]
         if not borderline:
-            return Rigged("exhausted", None, case, diagnosis)
+            return books.close("exhausted", None, case, diagnosis, ended)
         best = min(borderline, key=lambda trial: case.objective.distance(trial.standing))
-        return _accepted(case, best, diagnosis)
+        return books.accept(case, best, diagnosis)
 
-    def _written(self, case: Case, diagnosis: Diagnosis) -> Candidate | None:
+    def _written(self, case: Case, diagnosis: Diagnosis) -> Candidate | Broken | None:
         write = self._strategy.write
-        return self._asked((Candidate, type(None)), lambda: write(case, diagnosis))
+        return self._asked((Candidate, Broken, type(None)), lambda: write(case, diagnosis))
 
     def _asked(self, kind: Any, ask: Callable[[], T]) -> T:
         """What the strategy answers.
@@ -191,72 +163,118 @@ class Rigger:
             raise StrategyError(f"Strategy {name} may not answer with {answer!r:.80}.")
         return answer
 
-    def _observe(self, stack: StackSpec) -> Case:
+    def observe(self, stack: StackSpec) -> Case:
+        """Rolls the env as it is, and reads what may be known about it.
+
+        Raises:
+            HarnessError: it cannot be run.
+        """
         baseline = self._baseline(stack)
         solved = baseline.solved
         if not solved and self._teacher is not None:
-            seeds = range(TEACHER_SEED, TEACHER_SEED + 2)
-            solved = self._roll(stack, self._teacher, seeds).solved
+            seeds = range(TEACHER_SEED, TEACHER_SEED + TEACHER_ROLLOUTS)
+            solved = self._roll(stack, self._teacher, seeds)
         with self._pool.borrow(stack) as env:
             start = env.reset(seed=0)
             state, distance = env.get_env_state(), env.distance()
+            tools, schema = env.tools(), env.state_schema()
+            private, reversible = env.private_state, env.reversible_endings
             path = effective(env, min(solved, key=lambda e: len(e.steps))) if solved else ()
+        reachable = True if solved else None if distance is None else not isinf(distance)
+        baseline = evolve(baseline, reachable=reachable, distance=distance)
+        objective = self._objective
+        if isinstance(objective, Relative):
+            objective = objective.against(baseline)
         return Case(
-            stack, self._objective, self._budget.max_steps, start.observation, state,
-            baseline, path, distance=distance,
+            stack, objective, self._budget.max_steps, start.observation, state, baseline, path,
+            distance=distance, goal=start.task.goal, tools=tools, schema=schema, private=private,
+            reversible=reversible,
         )  # fmt: skip
 
     def _baseline(self, stack: StackSpec) -> Evidence:
         """Rollouts of the env as it is; more of them while it only seems to be in the band."""
-        evidence = self._roll(stack, self._policy, range(self._budget.baseline))
-        while len(evidence.episodes) < self._objective.most:
-            standing = self._objective.standing(evidence)
+        episodes = self._roll(stack, self._policy, range(self._budget.baseline))
+        while len(episodes) < self._objective.most:
+            standing = self._objective.standing(Evidence(episodes))
             if standing.clear or standing.side:
                 break
-            known = len(evidence.episodes)
-            more = self._roll(stack, self._policy, range(known, known + self._budget.batch))
-            evidence = Evidence(evidence.episodes + more.episodes)
-        return evidence
+            known = len(episodes)
+            episodes += self._roll(stack, self._policy, range(known, known + self._budget.batch))
+        return Evidence(episodes)
 
-    def _validate(self, case: Case, candidate: Candidate) -> Trial:
-        stack = case.stack.wrapped(*candidate.components)
-        first = TRIAL_SEED * (len(case.trials) + 1)
+    def _validate(self, case: Case, candidate: Candidate | Broken) -> Trial:
+        if isinstance(candidate, Broken):
+            return trial_of_broken(case, candidate)
+        stack, nothing = case.stack.wrapped(*candidate.components), Evidence(())
         try:
             with self._pool.borrow(stack) as env:
                 start, distance = env.reset(seed=0), env.distance()
+                out_of_reach = distance is not None and distance > case.max_steps
+                met = out_of_reach or not candidate.probe or changes(env, _to_probe(case))
         except HarnessError as error:
-            return _trial(case, candidate, (), "component-error", str(error))
-        if distance is not None and distance > case.max_steps:
+            lost = error.fault == "infrastructure"
+            reason: Reason = "no-evidence" if lost else "component-error"
+            return trial_of(case, candidate, nothing, reason, str(error))
+        if distance is not None and out_of_reach:
             told = "no plan leads to success" if isinf(distance) else f"{distance:g} steps at least"
-            return _trial(case, candidate, (), "unsolvable", told, distance)
-        episodes: tuple[Episode, ...] = ()
+            return trial_of(case, candidate, nothing, "unsolvable", told, distance)
+        if not met:
+            told = f"the actions of all {len(case.baseline.episodes)} baseline rollouts meet none"
+            return trial_of(case, candidate, nothing, "unchanged", f"{told} of it", distance)
+        return self._judge(case, candidate, start.observation != case.start, distance)
+
+    def _judge(
+        self, case: Case, candidate: Candidate, changed: bool, distance: float | None
+    ) -> Trial:
+        """Rollouts in batches, until the objective's standing is clear."""
+        stack = case.stack.wrapped(*candidate.components)
+        exact = all(isinstance(component, Stage) for component in candidate.components)
+        reachable = True if exact and distance is not None else None
+        first = TRIAL_SEED * (len(case.trials) + 1)
+        evidence = Evidence((), reachable, distance)
         while True:
-            seeds = range(first + len(episodes), first + len(episodes) + self._budget.batch)
-            episodes += self._roll(stack, self._policy, seeds).episodes
-            evidence = Evidence(episodes)
+            known = first + len(evidence.episodes)
+            more = self._roll(stack, self._policy, range(known, known + self._budget.batch))
+            evidence = evolve(evidence, episodes=evidence.episodes + more)
             if evidence.component_errors:
                 error_text = evidence.component_errors[0]
-                return _trial(case, candidate, episodes, "component-error", error_text, distance)
-            standing = self._objective.standing(evidence)
-            enough = len(episodes) >= self._objective.least
-            if (enough and standing.clear) or len(episodes) >= self._objective.most:
+                return trial_of(case, candidate, evidence, "component-error", error_text, distance)
+            if evidence.reachable is None:
+                evidence = evolve(evidence, reachable=self._reachable(case, evidence, stack, first))
+            standing = case.objective.standing(evidence)
+            enough = len(evidence.episodes) >= case.objective.least
+            if (enough and standing.clear) or len(evidence.episodes) >= case.objective.most:
                 break
-        changed = (
-            start.observation != case.start
-            or evidence.touched()
-            or not evidence.endings <= case.baseline.endings
-        )
-        reason, message = _judge(case, evidence, changed)
-        return _trial(case, candidate, episodes, reason, message, distance)
+        unlike = changed or evidence.touched() or not evidence.endings <= case.baseline.endings
+        reason, message = judged(case, evidence, unlike)
+        return trial_of(case, candidate, evidence, reason, message, distance)
 
-    def _roll(self, stack: StackSpec, policy: PolicySpec, seeds: range) -> Evidence:
+    def _reachable(
+        self, case: Case, evidence: Evidence, stack: StackSpec, first: int
+    ) -> bool | None:
+        """Whether somebody solves it; a teacher is asked only where the objective depends on it."""
+        if evidence.solved:
+            return True
+        if self._teacher is None or not isinstance(case.objective, Relative):
+            return None
+        seeds = range(first + TEACHER_SEED, first + TEACHER_SEED + TEACHER_ROLLOUTS)
+        return any(episode.success for episode in self._roll(stack, self._teacher, seeds)) or None
+
+    def _roll(self, stack: StackSpec, policy: PolicySpec, seeds: range) -> tuple[Episode, ...]:
         units = [Unit(stack, policy, seed, self._budget.max_steps) for seed in seeds]
-        return Evidence(tuple(self._pool.run(units)))
+        return tuple(self._pool.run(units))
 
 
-def _accepted(case: Case, trial: Trial, diagnosis: Diagnosis) -> Rigged:
-    stack = case.stack.wrapped(*trial.candidate.components)
-    return Rigged("accepted", stack, case, diagnosis, trial)
+def _name(case: Case) -> str:
+    return case.stack.task or case.stack.env
+
+
+def _to_probe(case: Case) -> list[Episode]:
+    """The baseline's episodes: the shortest success first, then a failure, then the others."""
+    counted = case.baseline.counted
+    solved = sorted(case.baseline.solved, key=lambda episode: len(episode.steps))
+    failed = [episode for episode in counted if not episode.success]
+    return [*solved[:1], *failed[:1], *solved[1:], *failed[1:]]
 
 
 def effective(env: ActionableEnv, episode: Episode) -> tuple[Action, ...]:
@@ -278,42 +296,3 @@ def effective(env: ActionableEnv, episode: Episode) -> tuple[Action, ...]:
             path.append(action)
             states.append(after)
     return tuple(path)
-
-
-def _judge(case: Case, evidence: Evidence, changed: bool) -> tuple[Reason, str]:
-    standing = case.objective.standing(evidence)
-    figures = str(evidence.rate)
-    if evidence.solved:
-        figures += f", {evidence.mean_steps:.1f} steps when solved"
-    if not evidence.rate.n:
-        return "no-evidence", "no episode counts: infrastructure failed"
-    if not changed:
-        return "unchanged", f"the policy met nothing of it; {figures}"
-    if standing.side == 0:
-        return "in-band" if standing.clear else "borderline", figures
-    if not evidence.solved and (
-        evidence.timeouts == len(evidence.counted) or evidence.blocked_share > 0.5
-    ):
-        dominated = f"{evidence.blocked_share:.0%} of the actions were blocked"
-        return "unsolvable", f"never solved, {evidence.timeouts} timeouts, {dominated}"
-    if case.objective.direction(standing) == "harder":
-        return "too-easy", figures
-    return "too-hard", figures
-
-
-def _trial(
-    case: Case,
-    candidate: Candidate,
-    episodes: tuple[Episode, ...],
-    reason: Reason,
-    message: str,
-    distance: float | None = None,
-) -> Trial:
-    outcome: Literal["accept", "refine", "reject"] = "reject"
-    if reason == "in-band":
-        outcome = "accept"
-    elif reason in ("borderline", "too-easy", "too-hard"):
-        outcome = "refine"
-    evidence = Evidence(episodes)
-    standing = case.objective.standing(evidence)
-    return Trial(candidate, evidence, standing, Decision(outcome, reason, message), distance)

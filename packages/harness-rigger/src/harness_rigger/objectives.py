@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import comb, inf, isnan, sqrt
 from statistics import fmean, stdev
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from attrs import frozen
 
@@ -22,11 +22,13 @@ class Standing:
         value: the measured value; NaN if there is nothing to measure.
         side: -1 below the band, 0 inside, 1 above: the likeliest.
         clear: whether further rollouts would hardly change `side`.
+        parts: of an objective that is made of several: where each of them stands.
     """
 
     value: float
     side: int
     clear: bool
+    parts: tuple[Standing, ...] = ()
 
 
 class Objective(Protocol):
@@ -55,6 +57,14 @@ class Objective(Protocol):
 
     def describe(self) -> str:
         """The target in words."""
+
+
+@runtime_checkable
+class Relative(Protocol):
+    """An objective that measures against the env as it is."""
+
+    def against(self, baseline: Evidence) -> Objective:
+        """The objective for a task whose baseline is known."""
 
 
 def _side(value: float, low: float, high: float) -> int:

@@ -23,11 +23,22 @@ def harness_components() -> list[Entry]:
 
 @hookimpl
 def harness_objectives() -> list[Entry]:
-    """Target bands."""
+    """What a rigging aims at."""
     module = "harness_rigger.objectives"
     return [
         Entry("success-band", "success rate in a band", f"{module}:SuccessBand"),
         Entry("step-band", "mean steps of successes in a band", f"{module}:StepBand"),
+        Entry(
+            "weakness",
+            "shows a weakness, given in a sentence, while success stays within reach",
+            "harness_rigger.weakness:Weakness",
+        ),
+        Entry(
+            "learning-signal",
+            "returns that differ within a group of rollouts",
+            "harness_rigger.learning:LearningSignal",
+        ),
+        Entry("all-of", "several objectives at once", "harness_rigger.all_of:AllOf"),
     ]
 
 
@@ -36,6 +47,24 @@ def harness_strategies() -> list[Entry]:
     """Writers of candidates."""
     return [
         Entry("search", "component families, no model", "harness_rigger.search:SearchStrategy"),
+        Entry(
+            "llm",
+            "a model diagnoses, writes, repairs and refines",
+            "harness_rigger.designer:LlmStrategy",
+            extra="harness-rigger[llm]",
+        ),
+    ]
+
+
+@hookimpl
+def harness_sources() -> list[Entry]:
+    """Envs to learn from, made for the policy that learns."""
+    return [
+        Entry(
+            "reshaped",
+            "what the rigger accepts, task by task",
+            "harness_rigger.source:ReshapedSource",
+        )
     ]
 
 
@@ -57,4 +86,9 @@ def harness_commands() -> list[Entry]:
     """Subcommands of `harness`."""
     return [
         Entry("rig", "Reshapes tasks against a policy's weakness.", "harness_rigger.command:rig"),
+        Entry(
+            "verify",
+            "Measures the stacks of a corpus again.",
+            "harness_rigger.verify_command:verify",
+        ),
     ]

@@ -8,9 +8,13 @@ from attrs import evolve, field, frozen
 
 from harness_core.component import Component, flatten
 from harness_core.spec import StackSpec
-from harness_core.values import Action, EnvState, JsonDict, Observation
+from harness_core.values import Action, EnvState, JsonDict, Observation, Tool
 from harness_rigger.evidence import Evidence
 from harness_rigger.objectives import Direction, Objective, Standing
+
+Skip = Literal["no-evidence", "hopeless", "no-weakness", "no-lever", "unanswered"]
+"""Why a task is left alone: no rollout counts; the policy never solves it and nothing would help;
+there is nothing to aim at; no component reaches the weakness; no usable answer was given."""
 
 Reason = Literal[
     "in-band",
@@ -19,6 +23,7 @@ Reason = Literal[
     "too-hard",
     "unsolvable",
     "unchanged",
+    "broken",
     "component-error",
     "no-evidence",
 ]
@@ -29,12 +34,18 @@ class Diagnosis:
     """What the baseline says about the policy.
 
     Args:
-        direction: where the env should go; `None` if it is right as it is.
+        direction: where the env should go; `None` if it is right as it is, or to be skipped.
         weakness: the observed weakness in words.
+        evidence: the steps that show it, in words.
+        skip: why the task is left alone, where it is not right as it is.
+        parameters: what the strategy wants to keep about it, JSON data.
     """
 
     direction: Direction | None
     weakness: str
+    evidence: tuple[str, ...] = ()
+    skip: Skip | None = None
+    parameters: JsonDict = field(factory=dict)
 
 
 @frozen
@@ -45,9 +56,27 @@ class Candidate:
         components: innermost first.
         rationale: why these.
         parameters: what the strategy wants to remember about them, JSON data.
+        probe: whether they must first survive the baseline's own actions, before any rollout;
+            for what a model wrote.
     """
 
     components: tuple[Component, ...] = field(converter=flatten)
+    rationale: str = ""
+    parameters: JsonDict = field(factory=dict)
+    probe: bool = False
+
+
+@frozen
+class Broken:
+    """What was to be a candidate, but cannot be read or built. Costs no rollout.
+
+    Args:
+        message: the exact error.
+        rationale: why the candidate was written.
+        parameters: what the strategy wants to remember about it, JSON data.
+    """
+
+    message: str
     rationale: str = ""
     parameters: JsonDict = field(factory=dict)
 
@@ -101,6 +130,11 @@ class Case:
             success is known.
         trials: what was tried, in order.
         distance: fewest actions to a success from `start`, where the env knows.
+        goal: what the agent is told to achieve.
+        tools: the action space.
+        schema: JSON schema of `state.data`.
+        private: the names in `state.data` that a designer is not told.
+        reversible: whether a contract may take back an ending.
     """
 
     stack: StackSpec
@@ -112,6 +146,11 @@ class Case:
     path: tuple[Action, ...] = ()
     trials: tuple[Trial, ...] = ()
     distance: float | None = None
+    goal: str = ""
+    tools: tuple[Tool, ...] = ()
+    schema: JsonDict = field(factory=dict)
+    private: frozenset[str] = frozenset()
+    reversible: bool = False
 
     @property
     def rolled(self) -> int:
@@ -129,5 +168,5 @@ class Strategy(Protocol):
     def diagnose(self, case: Case) -> Diagnosis:
         """Reads the baseline."""
 
-    def write(self, case: Case, diagnosis: Diagnosis) -> Candidate | None:
+    def write(self, case: Case, diagnosis: Diagnosis) -> Candidate | Broken | None:
         """The next candidate, in the light of all trials; `None` when out of ideas."""

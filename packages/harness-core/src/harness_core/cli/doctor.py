@@ -56,6 +56,7 @@ def doctor(*, as_json: Annotated[bool, Parameter("--json")] = False) -> int:
         _tmp(),
         Check("cores", "ok", str(cores())),
         *_envs(),
+        *_models(),
     ]
     usable = all(check.state != "broken" for check in checks)
     if as_json:
@@ -122,3 +123,21 @@ def _envs() -> Iterator[Check]:
         if len(claims) > 1:
             names = " and ".join(name for name, _ in claims)
             yield Check(f"env {id}", "broken", f"claimed by {names}; uninstall one")
+
+
+def _models() -> Iterator[Check]:
+    """Whether models can be asked. Of variables only the names are told: some hold keys."""
+    missing = missing_packages("harness-core[llm]")
+    if missing:
+        told = f"{', '.join(missing)} not installed; run: pip install 'harness-core[llm]'"
+        yield Check("models", "note", told)
+    else:
+        yield Check("models", "ok", "installed")
+    ours = ("MODEL", "HARNESS_ENDPOINTS")
+    named = sorted(
+        name
+        for name, value in os.environ.items()
+        if value and (name in ours or name.startswith(("MODEL_", "HARNESS_MODEL_")))
+    )
+    told = f"{', '.join(named)} set" if named else "none is named; set MODEL"
+    yield Check("model names", "ok" if named else "note", told)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from attrs import evolve
 
 from harness_core.cli.console import say
+from harness_core.cli.models import NOTHING_SAID, ModelFlags, print_spend
 from harness_core.cli.parsing import parse_options, parse_stack
 from harness_core.episode import Episode, run_episode
 from harness_core.policies import Decision, HumanPolicy, Policy, PolicySpec
@@ -23,6 +24,7 @@ def play(
     max_steps: int = 50,
     option: list[str] | None = None,
     policy_option: list[str] | None = None,
+    models: ModelFlags = NOTHING_SAID,
 ) -> int:
     """Plays one episode in the terminal: you, or a policy to watch.
 
@@ -30,6 +32,7 @@ def play(
 
         harness play ENV --task TASK
         harness play stack.json --policy random --seed 3
+        harness play ENV --policy react --model openai/gpt-4o-mini
 
     At the prompt, ? lists the admissible actions and Ctrl-D gives up.
 
@@ -41,15 +44,19 @@ def play(
         max_steps: step budget.
         option: name=value for the env's constructor; JSON or text; may be repeated.
         policy_option: name=value for the policy's constructor; may be repeated.
+        models: which models, and how much they may cost.
     """
     spec = parse_stack(target, parse_options(option))
     if task is not None:
         spec = evolve(spec, task=task)
-    player = PolicySpec(policy, parse_options(policy_option, "--policy-option")).build()
-    watched = player if isinstance(player, HumanPolicy) else Watched(player)
-    with spec.build() as env:
-        episode = run_episode(env, watched, max_steps=max_steps, seed=seed)
-    _tell(episode)
+    wanted = PolicySpec(policy, parse_options(policy_option, "--policy-option"))
+    with models.session_for(wanted) as session:
+        player = session.build_policy(wanted) if session else wanted.build()
+        watched = player if isinstance(player, HumanPolicy) else Watched(player)
+        with spec.build() as env:
+            episode = run_episode(env, watched, max_steps=max_steps, seed=seed)
+        _tell(episode)
+        print_spend(session.spend() if session else [])
     return 0 if episode.failure is None else 1
 
 
@@ -67,8 +74,10 @@ class Watched:
         """What the policy decides."""
         say(f"\n{observation.text}")
         decision = self._policy.act(observation)
+        if decision is not None and decision.text.strip() not in ("", str(decision.action)):
+            say(decision.text)
         if decision is not None:
-            say(f"> {decision.action}")
+            say(f"> {decision.action}" if not decision.invalid else "> (no action)")
         return decision
 
 

@@ -12,10 +12,11 @@ from cyclopts import Parameter
 
 from harness_core.cli.console import note, progress, say
 from harness_core.cli.doctor import cores
+from harness_core.cli.models import NOTHING_SAID, ModelFlags, print_spend
 from harness_core.cli.parsing import parse_options, parse_stack, run_file
 from harness_core.cli.summary import print_summary
 from harness_core.episode import Episode
-from harness_core.errors import HarnessError, StoreError
+from harness_core.errors import HarnessError, SpendLimitReached, StoreError
 from harness_core.policies import PolicySpec
 from harness_core.rollout import Limits, RolloutPool, Unit
 from harness_core.serial import digest_of
@@ -43,6 +44,7 @@ def run(
     step_seconds: float = 120.0,
     evaluate_seconds: float = 600.0,
     episode_seconds: float = 3600.0,
+    models: ModelFlags = NOTHING_SAID,
 ) -> int:
     """Plays many episodes, keeps them in a run, and prints a table of the outcome.
 
@@ -52,6 +54,7 @@ def run(
 
         harness run ENV --tasks 20 --policy random
         harness run stack.json --task TASK --policy random --episodes 10 --workers 4
+        harness run ENV --all --policy react --model openai/gpt-4o-mini --max-cost 2
 
     Args:
         target: id of an env, or the JSON file of a stack.
@@ -71,6 +74,7 @@ def run(
         step_seconds: limit of a step.
         evaluate_seconds: limit of the verifier.
         episode_seconds: limit of a whole episode.
+        models: which models, and how much they may cost.
     """
     at_work = cores() if workers is None else workers
     least = {"--episodes": (episodes, 1), "--max-steps": (max_steps, 1)}
@@ -82,14 +86,14 @@ def run(
     spec = parse_stack(target, parse_options(option))
     player = PolicySpec(policy, parse_options(policy_option, "--policy-option"))
     stacks = _stacks(spec, task, tasks, all_tasks)
-    _check(stacks if task else stacks[:1], player)
+    player = _checked(stacks if task else stacks[:1], player, models)
     units = [
         Unit(stack, player, seed + number, max_steps)
         for stack in stacks
         for number in range(episodes)
     ]
     path = out or Path("runs") / f"{spec.env}-{policy}-{_digest(units)}"
-    return _play(units, path, at_work, retries, limits)
+    return _play(units, path, at_work, retries, limits, models)
 
 
 def _stacks(
@@ -109,24 +113,40 @@ def _stacks(
     return [evolve(spec, task=id) for id in dict.fromkeys(chosen)]
 
 
-def _check(stacks: list[StackSpec], player: PolicySpec) -> None:
-    """Finds what is wrong with the request before a run is made for it."""
+def _checked(stacks: list[StackSpec], player: PolicySpec, models: ModelFlags) -> PolicySpec:
+    """The policy with its model named; what is wrong is found before a run is made for it."""
     if player.id == "human":
         raise HarnessError("A run asks nobody. Play yourself with `harness play`.")
-    player.build()
     for stack in stacks:
         stack.build().close()
+    with models.session_for(player) as session:
+        if session is None:
+            player.build()
+            return player
+        player = session.resolved(player)
+        session.build_policy(player)
+    return player
 
 
 def _digest(units: list[Unit]) -> str:
     return digest_of(sorted(unit.key for unit in units))[:8]
 
 
-def _play(units: list[Unit], path: Path, workers: int, retries: int, limits: Limits) -> int:
+def _play(
+    units: list[Unit],
+    path: Path,
+    workers: int,
+    retries: int,
+    limits: Limits,
+    models: ModelFlags,
+) -> int:
     again = shlex.join(["harness", *sys.argv[1:]]).encode(errors="backslashreplace").decode()
     played: list[Episode] = []
-    file = run_file(path)
-    with RunStore(file) as store:
+    stopped = None
+    with (
+        RunStore(run_file(path)) as store,
+        models.session_for(units[0].policy, store) as session,
+    ):
         store.set_meta("command", again)
         store.set_meta("units", str(len(units)))
         known = sum(store.episode(unit.key) is not None for unit in units)
@@ -134,7 +154,9 @@ def _play(units: list[Unit], path: Path, workers: int, retries: int, limits: Lim
         note(f"Episodes: {len(units)}, kept in {path}{there}")
         try:
             with (
-                RolloutPool(workers, limits=limits, retries=retries, store=store) as pool,
+                RolloutPool(
+                    workers, limits=limits, retries=retries, store=store, models=session
+                ) as pool,
                 progress(len(units), "episodes", known) as advance,
             ):
                 for _, episode in pool.stream(units):
@@ -147,9 +169,15 @@ def _play(units: list[Unit], path: Path, workers: int, retries: int, limits: Lim
         except StoreError as error:
             note(f"harness: {error}\nGo on with: {again}")
             return 1
+        except SpendLimitReached as error:
+            stopped = error
+        spend = session.spend() if session else []
     print_summary(played)
+    print_spend(spend)
     say(f"Look closer with: harness show {shlex.quote(str(path))}")
     lost = sum(e.failure is not None and e.failure.fault == "infrastructure" for e in played)
     if lost:
         note(f"Infrastructure ended {lost} of {len(played)}. Try them again with: {again}")
-    return 1 if lost == len(played) else 0
+    if stopped:
+        note(f"harness: Stopped after {len(played)} of {len(units)} episodes. {stopped}")
+    return 1 if stopped or lost == len(played) else 0

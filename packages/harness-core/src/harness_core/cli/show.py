@@ -8,7 +8,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from harness_core.cli.console import say, say_json, table
+from harness_core.cli.models import print_spend, stored_spend
 from harness_core.cli.parsing import existing_run
+from harness_core.cli.rigging import print_riggings, riggings
 from harness_core.cli.summary import print_summary, summarise
 from harness_core.episode import Episode, Step
 from harness_core.errors import UnknownIdError
@@ -26,6 +28,7 @@ def show(
     /,
     *,
     every: Annotated[bool, Parameter("--episodes")] = False,
+    rigged: Annotated[bool, Parameter("--candidates")] = False,
     as_json: Annotated[bool, Parameter("--json")] = False,
 ) -> None:
     """Shows a run as a table, or one of its episodes step by step.
@@ -40,11 +43,13 @@ def show(
         path: folder or .db file of the run.
         prefix: the first digits of an episode's key.
         every: list every episode with its key.
+        rigged: list what a rigging diagnosed, tried and decided.
         as_json: print one JSON document.
     """
     with RunStore(existing_run(path)) as store:
         found = {digest_of(unit): (unit, episode) for unit, episode in store.episodes()}
-        candidates = len(store.records("trial"))
+        tried = riggings(store)
+        spend = stored_spend(store)
         command, units = store.meta("command"), int(store.meta("units", "0"))
     if prefix is not None:
         key = _find(prefix, list(found))
@@ -54,16 +59,25 @@ def show(
     lines = [_line(key, episode) for key, (_, episode) in found.items()]
     if as_json:
         rows = [row.to_dict() for row in summarise(episodes)]
-        say_json({"command": command, "units": units, "families": rows, "episodes": lines})
+        shown = {"command": command, "units": units, "families": rows, "episodes": lines}
+        shown["spend"] = to_data(spend)
+        say_json({**shown, **({"riggings": tried} if rigged else {})})
         return
+    if rigged:
+        print_riggings(tried)
     if every:
         table(list(lines[0]) if lines else [], [_cells(line) for line in lines])
         say()
+    candidates = sum(len(rigging["trials"]) for rigging in tried)
     if candidates:
         episodes = [e for unit, e in found.values() if not unit["stack"]["components"]]
-        say(f"A rigging with {candidates} candidates; its corpus.jsonl has their figures.")
+        say(
+            f"A rigging with {candidates} candidates; its corpus.jsonl has their figures."
+            " `--candidates` lists them."
+        )
         say("The env as it is:")
     print_summary(episodes)
+    print_spend(spend)
     if len(found) < units:
         say(f"{len(found)} of {units} episodes. Go on with: {command}")
 
@@ -117,6 +131,8 @@ def _show_step(number: int, step: Step) -> None:
     say(f"\n[{number}] > {step.action}")
     if step.text and step.text != str(step.action):
         say(f"    policy said: {step.text}")
+    if step.info.get("reasoning"):
+        say(f"    reasoning: {step.info['reasoning']}")
     if step.blocked:
         say(f"    blocked: {step.blocked}")
     elif step.invalid:

@@ -8,6 +8,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from attrs import field, frozen
 
@@ -22,6 +23,9 @@ from harness_core.serial import digest_of, to_data
 from harness_core.spec import StackSpec
 from harness_core.store import RunStore
 from harness_core.values import JsonDict, Observation, Task
+
+if TYPE_CHECKING:
+    from harness_core.models import ModelSession
 
 SEEDS = range(-(2**63), 2**63)
 """What the store can hold."""
@@ -97,6 +101,7 @@ class RolloutPool(Closing):
         retries: further tries of an episode that infrastructure ended.
         store: keeps every episode; units whose episode it has are not run again.
         build_policy: makes the policy of a unit, in this process; by default the registered one.
+        models: builds the policies where `build_policy` is not given; not closed here.
     """
 
     def __init__(
@@ -107,6 +112,7 @@ class RolloutPool(Closing):
         retries: int = 2,
         store: RunStore | None = None,
         build_policy: Callable[[PolicySpec], Policy] | None = None,
+        models: ModelSession | None = None,
     ) -> None:
         if workers < 1 or retries < 0:
             raise HarnessError(
@@ -115,7 +121,7 @@ class RolloutPool(Closing):
         self._workers, self._retries = workers, retries
         self.store = store
         self._limits = limits or Limits()
-        self._build_policy = build_policy
+        self._build_policy, self._models = build_policy, models
         self._idle: list[EnvProcess] = []
         self._busy: dict[EnvProcess, _Run | None] = {}
         self._runs: list[_Run] = []
@@ -191,6 +197,8 @@ class RolloutPool(Closing):
             for process, owner in self._busy.items():
                 if owner is run:
                     process.interrupt()
+        if self._models is not None:
+            self._models.interrupt(run.threads)
         run.join()
 
     def _kept(self, key: str, unit: Unit, episode: Episode) -> Episode:
@@ -244,14 +252,18 @@ class RolloutPool(Closing):
     def _episode(self, env: RemoteEnv, unit: Unit) -> Episode:
         if self._build_policy is None and unit.policy.beside_env:
             return env.play(unit.policy, unit.max_steps, unit.seed)
-        build = self._build_policy or PolicySpec.build
         return run_episode(
             env,
-            build(unit.policy),
+            self._policy(unit.policy),
             max_steps=unit.max_steps,
             seed=unit.seed,
             max_seconds=self._limits.episode,
         )
+
+    def _policy(self, spec: PolicySpec) -> Policy:
+        if self._build_policy is not None:
+            return self._build_policy(spec)
+        return spec.build() if self._models is None else self._models.build_policy(spec)
 
     @contextlib.contextmanager
     def _process(self, run: _Run | None = None) -> Iterator[EnvProcess]:

@@ -25,6 +25,7 @@ from harness_core.errors import EnvError, EnvTimeout, HarnessError, PolicyError,
 from harness_core.policies import PolicySpec
 from harness_core.registry import registered_modules
 from harness_core.rollout.doing import Doing, Limited
+from harness_core.secrets import without_secrets
 from harness_core.spec import StackSpec
 from harness_core.values import (
     Action,
@@ -95,7 +96,11 @@ class EnvProcess:
                 pass_fds=(theirs.fileno(), listened, board),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                env={**os.environ, "TMPDIR": self._tmp, "PYTHONPATH": os.pathsep.join(sys.path)},
+                env={
+                    **without_secrets(os.environ),
+                    "TMPDIR": self._tmp,
+                    "PYTHONPATH": os.pathsep.join(sys.path),
+                },
                 start_new_session=True,  # Ctrl-C is the parent's to handle
             )
         finally:
@@ -282,6 +287,10 @@ class RemoteEnv(ActionableEnv):
     def tools(self) -> tuple[Tool, ...]:
         tools: tuple[Tool, ...] = self._call("tools")
         return tools
+
+    def state_schema(self) -> JsonDict:
+        schema: JsonDict = self._call("state_schema")
+        return schema
 
     def list_tasks(self) -> Sequence[Task]:
         tasks: Sequence[Task] = self._call("list_tasks")

@@ -85,6 +85,7 @@ class _Served:
             "snapshots": env.snapshots,
             "verifier_cost": env.verifier_cost,
             "reversible_endings": env.reversible_endings,
+            "private_state": env.private_state,
         }
 
     def step(self, action: Any) -> tuple[Any, Any]:

@@ -51,8 +51,8 @@ class Scale:
 
     tasks: int = 100
     baseline: int = 20
-    rollouts: int = 120
-    most: int = 120
+    rollouts: int = 80
+    most: int = 160
     receptacles: int | None = None
 
 
@@ -112,6 +112,7 @@ class Row:
         reshaped: figures of the accepted stack; of the env as it is where there is none.
         rollouts: that the loop used.
         change: what was changed, in words.
+        why: why it is not in the band; empty if it is.
     """
 
     task: str
@@ -120,6 +121,7 @@ class Row:
     reshaped: JsonDict
     rollouts: int
     change: str
+    why: str
 
 
 @frozen
@@ -156,7 +158,7 @@ def run_band(name: str, common: Common) -> JsonDict:
     setup.tell(f"{name}: measuring the accepted stacks from their JSON, in a fresh process")
     verified = _verify(corpus, common)
     rows = [
-        _row(each, original, verified.get(each.line["digest"], original))
+        _row(objective, each, original, verified.get(each.line["digest"], original))
         for each, original in zip(done, common.originals, strict=True)
     ]
     return _results(name, objective, common.scale, setup.seed, rows)
@@ -207,9 +209,36 @@ def _rig_all(name: str, objective: Objective, common: Common) -> list[Done]:
             raise
 
 
-def _row(done: Done, original: JsonDict, reshaped: JsonDict) -> Row:
+def _row(
+    objective: SuccessBand | StepBand, done: Done, original: JsonDict, reshaped: JsonDict
+) -> Row:
     task, outcome = done.line["task"], done.line["outcome"]
-    return Row(task, outcome, original, reshaped, done.rollouts, done.change)
+    why = "" if _in_band(objective, reshaped) else _why(objective, done.line)
+    return Row(task, outcome, original, reshaped, done.rollouts, done.change, why)
+
+
+def _why(objective: SuccessBand | StepBand, line: JsonDict) -> str:
+    """What the loop had seen of a task that is not in the band."""
+    if line["outcome"] == "kept":
+        return f"kept at {_told(objective, line['baseline'])}; the fresh rollouts say otherwise"
+    if line["outcome"] == "accepted":
+        accepted = [each for each in line["trials"] if each["digest"] == line["digest"]][-1]
+        return f"accepted at {_told(objective, accepted['evidence'])}; the fresh rollouts differ"
+    tried = [each["evidence"] for each in line["trials"] if each["evidence"]["n"]]
+    values = [(value, each) for each in tried if (value := _value(objective, each)) is not None]
+    if not values:
+        return f"no candidate led to a success, of {len(line['trials'])}"
+    nearest = min(values, key=lambda pair: abs(pair[0] - objective.middle))[1]
+    return f"none of {len(tried)} candidates fits; the nearest had {_told(objective, nearest)}"
+
+
+def _told(objective: SuccessBand | StepBand, measured: JsonDict) -> str:
+    value = _value(objective, measured)
+    if value is None:
+        return f"no success of {measured['n']}"
+    if isinstance(objective, SuccessBand):
+        return f"{value:.0%} of {measured['n']}"
+    return f"{value:.1f} steps, {measured['successes']} successes"
 
 
 @frozen
@@ -243,7 +272,7 @@ def fresh_seeds(seed: int, rollouts: int) -> range:
 def _objective(name: str, scale: Scale) -> SuccessBand | StepBand:
     least = min(10, scale.most)
     if name == "success-band":
-        return SuccessBand(least=least, most=scale.most, inside=0.9)
+        return SuccessBand(least=least, most=scale.most, inside=0.95)
     return StepBand(least=least, most=scale.most)
 
 

@@ -63,7 +63,7 @@ def markdown(results: Sequence[JsonDict]) -> str:
     for result in results:
         lines += ["", f"## {result['objective']}", "", _setup(result), ""]
         lines += _table(
-            ["task", "outcome", "original", "reshaped", "in band", "rollouts", "change"],
+            ["task", "outcome", "original", "reshaped", "in band", "rollouts", "change", "why not"],
             [_task_row(task) for task in result["tasks"]],
         )
     return "\n".join(lines) + "\n"
@@ -97,6 +97,7 @@ def _task_row(task: JsonDict) -> list[str]:
         "yes" if task["in_band"] else "no",
         str(task["rollouts"]),
         task["change"],
+        task["why"],
     ]
 
 

@@ -1,0 +1,1 @@
+"""Skills: what was learned from episodes, kept in banks and given to policies as text."""
