@@ -15,6 +15,9 @@ PACKAGES = ["harness-core", "harness-bridges", "harness-rigger", "harness-skills
 EXTRAS = {"harness-core": "[llm]", "harness-skills": "[retrieval]"}
 TEST_TOOLS = ["pytest>=8", "hypothesis>=6.100", "pytest-timeout>=2.3", "pytest-cov>=5"]
 
+# Hundreds of test processes start; compiling every module anew would be most of their time.
+BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
+
 # ALFWorld's own requirements pull in 400 MB that its text engine never imports.
 NATIVE = ["jericho==3.3.1", "fast-downward-textworld==20.6.4"]
 ALFWORLD = ["alfworld==0.4.2", "textworld==1.7.0"]
@@ -52,14 +55,14 @@ def tests(session: nox.Session) -> None:
     """All tests, on the real engines. `nox -s tests -- -k stage` runs a part."""
     install_packages(session, *TEST_TOOLS, "matplotlib>=3.8", "markdown-it-py>=3")
     install_alfworld(session)
-    session.run("pytest", "--ignore=tests/bench", *session.posargs)
+    session.run("pytest", "--ignore=tests/bench", *session.posargs, env=BYTECODE)
 
 
 @nox.session(python="3.12")
 def compat(session: nox.Session) -> None:
     """The tests that need no engine, on the other supported Python."""
     install_packages(session, *TEST_TOOLS)
-    session.run("pytest", "--ignore=tests/bench", "-m", "not textworld", *session.posargs)
+    session.run("pytest", "--ignore=tests/bench", "-m", "not textworld", *session.posargs, env=BYTECODE)
 
 
 @nox.session

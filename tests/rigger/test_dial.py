@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness_rigger.objectives import StepBand, SuccessBand
-from harness_rigger.search.dial import moves, need, predicted, success_within
+from harness_rigger.search.dial import Needs, moves, need, predicted
 from support.subjects import episode, evidence
 
 
@@ -26,7 +26,7 @@ def test_without_cuts_successes_are_counted(outcomes: list[tuple[int, bool]], li
     """Where no episode was cut off, the estimate is the plain share of successes in time."""
     seen = evidence(*(episode(steps, solved, "stopped") for steps, solved in outcomes))
     share = sum(solved and steps <= limit for steps, solved in outcomes) / len(outcomes)
-    assert success_within(seen, limit) == pytest.approx(share)
+    assert Needs.of(seen).within(limit) == pytest.approx(share)
 
 
 def test_an_episode_that_was_cut_off_counts_for_as_long_as_it_ran() -> None:
@@ -34,18 +34,19 @@ def test_an_episode_that_was_cut_off_counts_for_as_long_as_it_ran() -> None:
     seen = evidence(
         *(episode(5, True) for _ in range(2)), episode(5, False, "truncated"), episode(9, True)
     )
-    assert success_within(seen, 5) == pytest.approx(0.5)
-    assert success_within(seen, 8) == pytest.approx(0.5)
-    assert success_within(seen, 9) == pytest.approx(1.0)
+    assert Needs.of(seen).within(5) == pytest.approx(0.5)
+    assert Needs.of(seen).within(8) == pytest.approx(0.5)
+    assert Needs.of(seen).within(9) == pytest.approx(1.0)
 
 
 def test_a_toll_shifts_both_measures() -> None:
     """Needs of 11 to 20: a toll of 35 leaves half of them; a toll of 10 makes them ten longer."""
     seen = evidence(*(episode(steps, True) for steps in range(11, 21)))
-    assert predicted(SuccessBand(), seen, 50, 35) == pytest.approx(0.5)
-    assert predicted(StepBand(), seen, 50, 10) == pytest.approx(25.5)
-    assert predicted(StepBand(), seen, 50, 40) is None
-    assert predicted(SuccessBand(), evidence(episode(9, False, "stopped")), 50, 5) is None
+    assert predicted(SuccessBand(), Needs.of(seen), 50, 35) == pytest.approx(0.5)
+    assert predicted(StepBand(), Needs.of(seen), 50, 10) == pytest.approx(25.5)
+    assert predicted(StepBand(), Needs.of(seen), 50, 40) is None
+    never = Needs.of(evidence(episode(9, False, "stopped")))
+    assert predicted(SuccessBand(), never, 50, 5) is None
 
 
 def test_moves_are_those_of_solved_episodes() -> None:

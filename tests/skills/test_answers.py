@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness_skills.answers import Unusable, read_items, text_in, texts_in
+from harness_core.models.answers import Unusable
+from harness_skills.answers import read_items, text_in, texts_in
 
 ITEMS = [{"title": "a", "content": "b {c} ```d```"}, {"title": "e"}]
 WHOLE = json.dumps({"skills": ITEMS})

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harness_rigger.designer.answers import Unusable, read_opinion, read_proposal
+from harness_core.models.answers import Unusable
+from harness_rigger.designer.answers import read_opinion, read_proposal
 from support.designing import candidate, diagnosis, stage
 
 PLAIN = candidate(stage("up"), rationale="one rung")
@@ -45,10 +46,10 @@ def test_source_with_bare_line_breaks_is_read() -> None:
     [
         ("", "empty"),
         ("no", "Answer with one JSON object"),
-        ('{"components": [', "not JSON"),
+        ('{"components": [', "not whole"),
         ('{"rationale": "r", "components": []}', "at least one component"),
         ('{"components": ["up"]}', "Component 1 is no JSON object"),
-        ('{"candidate": {}}', 'no JSON object with "components"'),
+        ('{"candidate": {}}', 'no whole JSON object with "components"'),
         ("{" * 100_000, "JSON"),
     ],
 )

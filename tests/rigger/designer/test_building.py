@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from harness_core import Chain, StackSpec, Stage
 from harness_core.contract import SourceContract
+from harness_core.models.answers import Unusable
 from harness_core.values import Action
-from harness_rigger.designer.answers import Proposal, Unusable
+from harness_rigger.designer.answers import Proposal
 from harness_rigger.designer.building import build
 from harness_rigger.search.contracts import EarlyEnd
 

@@ -126,7 +126,7 @@ def test_what_cannot_work_costs_no_rollout(pool: RolloutPool) -> None:
     ]  # fmt: skip
     assert all(not trial.evidence.episodes for trial in rigged.case.trials)
     assert (rigged.outcome, rigged.reason) == ("exhausted", "ideas")
-    assert 'no JSON object with "components"' in asked[2]
+    assert 'no whole JSON object with "components"' in asked[2]
     assert "'sideways', was refused" in asked[3]
     assert "KeyError: 'depth'" in asked[4]
     assert "Perturb what the agent uses" in asked[5]
@@ -140,7 +140,7 @@ def test_a_diagnosis_is_repaired_by_asking_again(pool: RolloutPool) -> None:
     with designer(answers) as (server, session):
         rigged = rig(pool, session)
         asked = [seen.last for seen in server.seen]
-    assert "not JSON" in asked[1]
+    assert "not whole" in asked[1]
     assert 'the target lies in the direction "harder"' in asked[2]
     assert (rigged.outcome, rigged.reason, rigged.stack) == ("skipped", "no-lever", None)
     kept = rigged.to_dict()["diagnosed"]["answers"]

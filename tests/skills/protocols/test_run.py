@@ -120,7 +120,7 @@ def test_a_limit_stops_and_a_larger_one_goes_on(tmp_path: Path, server: ModelSer
     assert limited["rows"] == whole["rows"]
 
 
-@pytest.mark.parametrize("attempt", range(2))
+@pytest.mark.parametrize("attempt", range(int(os.environ.get("KILLED_PROTOCOLS", "1"))))
 def test_killed_anywhere_it_resumes(tmp_path: Path, attempt: int) -> None:
     """Killed again and again, it ends with the same table, and no answer is paid for twice."""
     chance = random.Random(attempt)

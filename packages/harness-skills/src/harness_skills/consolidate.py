@@ -10,10 +10,11 @@ from attrs import frozen
 
 from harness_core.episode import Failure
 from harness_core.errors import HarnessError, SpecError
+from harness_core.models.answers import Unusable
 from harness_core.models.transcript import tokens_of
 from harness_core.rates import Rate
 from harness_core.values import JsonDict
-from harness_skills.answers import Unusable, read_items, text_in, texts_in
+from harness_skills.answers import read_items, text_in, texts_in
 from harness_skills.bank import Bank, BankVersion, Use
 from harness_skills.embedders import Embedder, StaticEmbedder
 from harness_skills.induce import skill_in

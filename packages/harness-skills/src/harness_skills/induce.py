@@ -12,11 +12,12 @@ from attrs import field, frozen
 
 from harness_core.episode import Episode, Failure
 from harness_core.errors import HarnessError
+from harness_core.models.answers import Unusable
 from harness_core.models.transcript import transcript
 from harness_core.serial import digest_of
 from harness_core.store import RunStore
 from harness_core.values import JsonDict
-from harness_skills.answers import Unusable, read_items, text_in
+from harness_skills.answers import read_items, text_in
 from harness_skills.item import CAPS, Outcome, Provenance, Skill
 from harness_skills.prompts import induction_prompt, skill_schema
 from harness_skills.writer import Writer

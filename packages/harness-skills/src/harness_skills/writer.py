@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from harness_core.errors import HarnessError, PolicyError
+from harness_core.models.answers import Unusable
 from harness_core.values import JsonDict
-from harness_skills.answers import Unusable
 
 if TYPE_CHECKING:
     from harness_core.models import ModelSession

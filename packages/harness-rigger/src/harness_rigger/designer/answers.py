@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator
 from typing import Any, get_args
 
 from attrs import frozen
 
+from harness_core.models.answers import Unusable, read_json
 from harness_core.values import JsonDict
 from harness_rigger.objectives import Direction
 from harness_rigger.strategy import Skip
@@ -49,16 +48,6 @@ CANDIDATE: JsonDict = {
     },
     "required": ["rationale", "components"],
 }
-
-MOST_TEXT = 400_000
-MOST_STARTS = 200
-_FENCE = re.compile(r"```[\w+-]*[ \t]*\n(.*?)```", re.DOTALL)
-_DECODER = json.JSONDecoder(strict=False)
-"""Takes line breaks inside texts, which models write where source code is asked for."""
-
-
-class Unusable(Exception):
-    """An answer that cannot be used; the message tells its author why."""
 
 
 @frozen
@@ -142,46 +131,11 @@ def read_object(text: str, key: str) -> JsonDict:
     """The last JSON object with `key` in a text with fences, prose or thoughts around it.
 
     Raises:
-        Unusable: there is none; where something was meant to be one, what is wrong with it.
+        Unusable: there is none.
     """
-    if not text.strip():
-        raise Unusable("The answer was empty.")
-    text = text[:MOST_TEXT]
-    places = [text, *_FENCE.findall(text)]
-    for place in (*places[1:][::-1], places[0]):
-        found = [each for each in _objects(place) if key in each]
-        if found:
-            return found[-1]
-    raise Unusable(f'There is no JSON object with "{key}" in the answer. {_complaint(places[-1])}')
-
-
-def _objects(text: str) -> Iterator[JsonDict]:
-    """Every outermost JSON object in a text."""
-    at = 0
-    for _ in range(MOST_STARTS):
-        at = text.find("{", at)
-        if at < 0:
-            return
-        try:
-            value, at = _DECODER.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            at += 1
-            continue
-        yield value
-
-
-def _complaint(text: str) -> str:
-    """What a JSON parser says about the first thing in `text` that looks like an object."""
-    start = text.find("{")
-    if start < 0:
-        return "Answer with one JSON object and nothing else."
-    try:
-        _DECODER.raw_decode(text, start)
-    except ValueError as error:
-        return f"What looks like one is not JSON: {error}."
-    except RecursionError:
-        return "What looks like one is nested too deeply."
-    return "Answer with one JSON object and nothing else."
+    wanted = f'JSON object with "{key}"'
+    found: JsonDict = read_json(text, lambda each: isinstance(each, dict) and key in each, wanted)
+    return found
 
 
 def _text(value: Any) -> str:

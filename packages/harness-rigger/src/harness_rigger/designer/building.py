@@ -12,12 +12,13 @@ from harness_core.chain import Chain
 from harness_core.component import Component
 from harness_core.contract import Contract
 from harness_core.errors import HarnessError
+from harness_core.models.answers import Unusable
 from harness_core.registry import registry
 from harness_core.serial import from_data
 from harness_core.spec import StackSpec
 from harness_core.stage import Stage
 from harness_core.values import JsonDict
-from harness_rigger.designer.answers import Proposal, Unusable
+from harness_rigger.designer.answers import Proposal
 
 _KINDS = {"actions": "stage", "source": "contract", "task": "chain", "spec": "registered"}
 _FENCED = re.compile(r"^\s*```[\w+-]*\n(.*?)\n?```\s*$", re.DOTALL)

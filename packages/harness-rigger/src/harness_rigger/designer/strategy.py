@@ -19,12 +19,12 @@ from harness_core.errors import (
     as_unicode,
     message_of,
 )
+from harness_core.models.answers import Unusable
 from harness_core.values import JsonDict
 from harness_rigger.designer.answers import (
     CANDIDATE,
     DIAGNOSIS,
     Opinion,
-    Unusable,
     read_opinion,
     read_proposal,
 )

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from functools import cached_property
 from math import inf
 from statistics import fmean
+
+from attrs import frozen
 
 from harness_core.episode import Episode
 from harness_rigger.evidence import Evidence
@@ -22,25 +26,51 @@ def need(episode: Episode) -> float:
     return executed + 1 if episode.ending in ("budget", "truncated") else inf
 
 
-def success_within(evidence: Evidence, steps: float) -> float:
-    """The probability of a success within so many steps, by the product-limit estimate.
+@frozen(slots=False)
+class Needs:
+    """What the episodes of a batch needed.
 
-    An episode that was cut off counts for as long as it ran.
-
-    Source: Kaplan and Meier (1958), Nonparametric estimation from incomplete observations.
+    Args:
+        solved: steps that each success needed.
+        cut: of the others that count: the least that each would have needed.
     """
-    solved = [need(episode) for episode in evidence.solved]
-    cut = [need(episode) for episode in evidence.counted if not episode.success]
-    unsolved = 1.0
-    for time in sorted({each for each in solved if each <= steps}):
-        running = sum(each >= time for each in solved) + sum(each > time for each in cut)
-        unsolved *= 1 - solved.count(time) / running
-    return 1 - unsolved
+
+    solved: tuple[float, ...]
+    cut: tuple[float, ...]
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> Needs:
+        """Reads the episodes of `evidence`."""
+        counted = [(episode.success, need(episode)) for episode in evidence.counted]
+        return cls(
+            tuple(steps for solved, steps in counted if solved),
+            tuple(steps for solved, steps in counted if not solved),
+        )
+
+    def within(self, steps: float) -> float:
+        """The probability of a success within so many steps, by the product-limit estimate.
+
+        An episode that was cut off counts for as long as it ran.
+
+        Source: Kaplan and Meier (1958), Nonparametric estimation from incomplete observations.
+        """
+        times, unsolved = self._curve
+        return 1 - unsolved[bisect_right(times, steps)]
+
+    @cached_property
+    def _curve(self) -> tuple[list[float], list[float]]:
+        """The times at which episodes succeed, and what is unsolved before and after each."""
+        times = sorted(set(self.solved))
+        unsolved = [1.0]
+        for time in times:
+            running = sum(each >= time for each in self.solved) + sum(
+                each > time for each in self.cut
+            )
+            unsolved.append(unsolved[-1] * (1 - self.solved.count(time) / running))
+        return times, unsolved
 
 
-def predicted(
-    objective: Objective, evidence: Evidence, max_steps: int, toll: float
-) -> float | None:
+def predicted(objective: Objective, needs: Needs, max_steps: int, toll: float) -> float | None:
     """The measure of `objective` if `toll` of the `max_steps` were taken away.
 
     A success rate is the mean over the neighbouring tolls, since a small sample is rough.
@@ -48,13 +78,13 @@ def predicted(
     Returns:
         The value; `None` for other objectives, and where there is no success to go by.
     """
-    if not evidence.solved:
+    if not needs.solved:
         return None
     left = max_steps - toll
     if isinstance(objective, SuccessBand):
-        return fmean(success_within(evidence, left + near) for near in (-1, 0, 1))
+        return fmean(needs.within(left + near) for near in (-1, 0, 1))
     if isinstance(objective, StepBand):
-        kept = [steps for episode in evidence.solved if (steps := need(episode)) <= left]
+        kept = [steps for steps in needs.solved if steps <= left]
         return fmean(kept) + toll if kept else None
     return None
 

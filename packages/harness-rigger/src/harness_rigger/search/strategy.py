@@ -13,7 +13,7 @@ from harness_core.stage import Stage
 from harness_rigger.evidence import Evidence
 from harness_rigger.objectives import StepBand, SuccessBand
 from harness_rigger.search.contracts import EarlyEnd, FirstSentences, LongWay, WithholdAdmissible
-from harness_rigger.search.dial import moves, paid, predicted
+from harness_rigger.search.dial import Needs, moves, paid, predicted
 from harness_rigger.search.household import household_shapes
 from harness_rigger.strategy import Candidate, Case, Diagnosis, Trial
 
@@ -101,9 +101,9 @@ class SearchStrategy:
         """All tolls on all shapes that were rolled; of equals the first is to be preferred."""
         for shape in _rolled_shapes(case):
             for dial in (LONG_WAY, EARLY_END):
-                seen, most = _seen(case, shape, dial), _carried(case, shape, dial)
+                needs, most = Needs.of(_seen(case, shape, dial)), _carried(case, shape, dial)
                 for toll in range(1, self._capacity(case, shape, dial) + 1):
-                    value = predicted(case.objective, seen, case.max_steps, min(toll, most))
+                    value = predicted(case.objective, needs, case.max_steps, min(toll, most))
                     if value is not None:
                         off = abs(value - case.objective.middle)
                         yield Option(shape, dial, toll, round(off, 6))
