@@ -109,6 +109,14 @@ def test_hanging_step_is_killed(
     assert time.monotonic() - began < 10
 
 
+def test_an_env_that_empties_its_temporary_folder_ends_only_itself() -> None:
+    """Files that an env makes or cuts in its TMPDIR do not reach the memory that limits live in."""
+    with RolloutPool(1, retries=0) as pool:
+        littered, fine = pool.run([*_units(1, trouble="litter"), *_units(1)])
+    assert littered.failure is None
+    assert fine.failure is None
+
+
 def test_exception_in_the_env_is_told() -> None:
     """What the env raises in its process arrives with its message and its traceback."""
     with RolloutPool(1, retries=0) as pool:

@@ -51,6 +51,8 @@ def test_infrastructure_failure_is_tried_again(tmp_path: Path) -> None:
         assert len(list(store.episodes())) == 1
         _put(store, _unit(), _played())
         assert store.episode(_unit().key) == _played()
+        _put(store, _unit(), _played(trouble="raise"))
+        assert store.episode(_unit().key) == _played(), "a late failure took a good one away"
         assert len(list(store.episodes())) == 1
 
 

@@ -73,3 +73,9 @@ def test_no_text_breaks_the_reader(text: str) -> None:
     """Whatever a model writes is items or an explanation."""
     with suppress(Unusable):
         assert all(isinstance(item, dict) for item in read_items(text, "skills"))
+
+
+def test_half_a_character_cannot_get_in() -> None:
+    """An escape that stands for half a character is replaced: it could not be kept."""
+    (item,) = read_items('{"skills": [{"title": "a \\ud83d", "tags": ["\\ud83d"]}]}', "skills")
+    assert json.dumps(item, ensure_ascii=False).encode()

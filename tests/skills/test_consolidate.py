@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -176,3 +177,18 @@ def test_nothing_new_asks_nobody(bank: Bank, serve: Serve) -> None:
     server, session = serve([])
     ModelConsolidator(Writer(session)).consolidate(bank, [])
     assert server.seen == []
+
+
+def test_many_new_skills_are_asked_about_in_turn(bank: Bank, serve: Serve) -> None:
+    """However many there are, no question is longer than its budget, and all are decided."""
+
+    def decide(seen: Seen) -> str:
+        labels = re.findall(r"^(N\d+) ", seen.text, re.MULTILINE)
+        return operations(*({"op": "add", "new": [label]} for label in labels))
+
+    server, session = serve(decide)
+    new = [skill(f"lesson {number}", f"Do {number} " + "and so on " * 20) for number in range(30)]
+    left = ModelConsolidator(Writer(session), tokens=600).consolidate(bank, new)
+    assert left.returned == ()
+    assert {each.title for each in new} <= contents(bank).keys()
+    assert len(server.seen) > 3

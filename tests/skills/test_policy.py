@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from harness_core import StackSpec, make
+from harness_core import Chain, StackSpec, make
 from harness_core.episode import run_episode
 from harness_core.errors import SpecError, StoreError
 from harness_core.models import ModelSession
@@ -17,7 +17,7 @@ from harness_core.policies import PolicySpec
 from harness_core.registry import register
 from harness_core.rollout import RolloutPool, Unit
 from harness_core.testing.model_server import ModelServer
-from harness_core.values import Task
+from harness_core.values import JsonDict, Task
 from harness_skills.bank import Bank
 from harness_skills.bank_file import save_bank
 from harness_skills.operations import Operation
@@ -57,6 +57,30 @@ def test_a_policy_reads_the_skills_of_its_task(bank: Path) -> None:
     told = play(skilled(READER, bank), "rung-4").steps[0].text
     assert OTHER.content in told
     assert OWN.content in told
+
+
+def test_a_chain_leaves_out_the_skills_of_all_its_tasks(bank: Path) -> None:
+    """What was learned from a task that follows in a chain is not given either."""
+    after = StackSpec("ladder", "rung-5").wrapped(Chain(StackSpec("ladder", "rung-3")))
+    chained = StackSpec("ladder", "rung-4").wrapped(Chain(after))
+    with chained.build() as env:
+        played = run_episode(env, skilled(READER, bank).build(), max_steps=2)
+    assert given_to(played) == ()
+
+
+@pytest.mark.parametrize("policy", ["random", {"id": "random"}])
+def test_a_bare_id_names_the_policy(bank: Path, policy: object) -> None:
+    """The inner policy may be an id alone, on the command line for instance."""
+    options = {**skilled(READER, bank).options, "policy": policy}
+    with ModelSession() as models:
+        assert models.resolved(PolicySpec("with-skills", options)).build()
+
+
+@pytest.mark.parametrize("options", [{}, {"policy": 3, "bank": "b", "digest": "d"}])
+def test_a_policy_that_is_none_is_told(options: JsonDict) -> None:
+    """Missing or senseless options are a SpecError, before and after they are resolved."""
+    with ModelSession() as models, pytest.raises(SpecError):
+        models.resolved(PolicySpec("with-skills", options)).build()
 
 
 def test_what_was_given_is_recorded_once(bank: Path) -> None:

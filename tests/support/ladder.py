@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import random
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from harness_core import (
@@ -77,6 +79,13 @@ class Ladder(ActionableEnv):
             os._exit(7)
         if self._trouble == "hang":
             time.sleep(3600)
+        if self._trouble == "litter":
+            for file in (
+                *Path(tempfile.gettempdir()).iterdir(),
+                Path(tempfile.gettempdir(), "doing"),
+            ):
+                file.write_bytes(b"")
+            time.sleep(0.5)  # long enough for a look at what is going on
 
     @property
     def _top(self) -> int:

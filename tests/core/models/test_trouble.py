@@ -251,3 +251,64 @@ def test_a_provider_without_its_key_is_refused(monkeypatch: pytest.MonkeyPatch) 
     settings = ModelSettings("openai/gpt-4o-mini", attempts=1)
     with ModelSession(settings=settings) as session, pytest.raises(ModelRefused, match="API_KEY"):
         session.client("policy").chat(_ask("a"))
+
+
+def test_a_rest_beyond_all_patience_is_told_at_once(connect: Connect) -> None:
+    """Who asks to be left alone for an hour is, and nobody waits for it; later callers neither."""
+    with ModelServer(
+        lambda seen: Say("quota", status=429, headers={"Retry-After": "3600"})
+    ) as server:
+        client = connect(server, patience=2.0).client("policy")
+        for text in "ab":
+            began = time.monotonic()
+            with pytest.raises(RateLimited):
+                client.chat(_ask(text))
+            assert time.monotonic() - began < 2
+        assert len(server.seen) == 1
+
+
+ODD = {
+    "endless count": '{"prompt_tokens": 1e999, "completion_tokens": 1}',
+    "no count": '{"prompt_tokens": NaN, "completion_tokens": 1}',
+}
+
+
+@pytest.mark.parametrize("usage", ODD.values(), ids=ODD)
+def test_odd_numbers_are_the_endpoints_fault(usage: str) -> None:
+    """A number that is none makes the reply unreadable: infrastructure, never the policy."""
+    message = '{"role": "assistant", "content": "up"}'
+    body = f'{{"choices": [{{"index": 0, "message": {message}}}], "usage": {usage}}}'
+    with ModelServer(lambda seen: Say(raw=body)) as server:
+        endpoint = Endpoint(server.url, direct=True)
+        settings = ModelSettings("openai/m", endpoints=(endpoint,), attempts=2, first_wait=0.01)
+        with ModelSession(settings=settings) as session, pytest.raises(ModelError):
+            session.client("policy").chat(_ask("a"))
+
+
+def test_odd_counts_never_lower_the_account() -> None:
+    """A negative count is 0, and a huge one is what a store can hold."""
+    message = '{"role": "assistant", "content": "up"}'
+    usage = '{"prompt_tokens": -5, "completion_tokens": 1000000000000000000000000000000}'
+    body = f'{{"choices": [{{"index": 0, "message": {message}}}], "usage": {usage}}}'
+    with ModelServer(lambda seen: Say(raw=body)) as server:
+        settings = ModelSettings("openai/m", endpoints=(Endpoint(server.url, direct=True),))
+        with ModelSession(settings=settings) as session:
+            session.client("policy").chat(_ask("a"))
+            (spent,) = session.spend()
+    assert (spent.input_tokens, spent.output_tokens) == (0, 2**53)
+
+
+def test_keys_are_scrubbed_from_every_text_of_a_reply() -> None:
+    """A server that echoes the key as model, finish, or name of a tool call changes nothing."""
+    key = "sk-planted-0123456789abcdef"
+    call = (
+        f'{{"id": "{key}", "type": "function", "function": {{"name": "{key}", "arguments": ""}}}}'
+    )
+    message = f'{{"role": "assistant", "content": null, "tool_calls": [{call}]}}'
+    choice = f'{{"index": 0, "message": {message}, "finish_reason": "{key}"}}'
+    with ModelServer(
+        lambda seen: Say(raw=f'{{"model": "{key}", "choices": [{choice}]}}')
+    ) as server:
+        endpoint = Endpoint(server.url, "TEST_MODEL_KEY", direct=True)
+        with ModelSession(settings=ModelSettings("openai/m", endpoints=(endpoint,))) as session:
+            assert key not in repr(session.client("policy").chat(_ask("a")))

@@ -278,3 +278,13 @@ def test_it_needs_no_test_framework() -> None:
         "sys.exit(sorted({'pytest', 'hypothesis', 'aiohttp'} & set(sys.modules)) != [])"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("script", ["nosuch:x", "json", "json:nosuch"])
+def test_a_script_that_cannot_be_served_is_told(script: str) -> None:
+    """On the command line a wrong script ends with code 2 and one line, no traceback."""
+    command = [sys.executable, "-m", "harness_core.testing.model_server", "--script", script]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert script in done.stderr

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from harness_core.errors import SpecError
+from harness_core.experiment import Setup
 from harness_core.registry import registry
 from harness_skills.protocols import plans
 from harness_skills.protocols.bench import draw, generated
+from harness_skills.protocols.experiment import SKILLS
 from harness_skills.protocols.plan import Arm, Plan, Scale
+from harness_skills.protocols.report import _cell
 
 PLANS = {
     "skills": plans.skills("alfworld", "search", ["mine"]),
@@ -100,3 +104,17 @@ def test_an_env_that_generates_nothing_says_so(tmp_path: Path) -> None:
     """Generated tasks are asked of envs that can make them."""
     with pytest.raises(SpecError, match="generates no tasks"):
         generated("corridor", tmp_path, 1, 1, 0)
+
+
+def test_a_report_holds_no_markup_of_a_models() -> None:
+    """What a model wrote cannot become HTML, an image, a link or another cell."""
+    cell = _cell("a | b <script>x</script> ![p](http://e) `c`\nd")
+    assert "<" not in cell
+    assert re.search(r"(?<!\\)[|`\[\]!]", cell) is None
+
+
+def test_unknown_fields_of_a_scale_are_told(tmp_path: Path) -> None:
+    """A misspelt figure is refused with its name."""
+    setup = Setup("smoke", 1, tmp_path, 1, print, {"scale": {"trian": 3}})
+    with pytest.raises(SpecError, match="trian"):
+        SKILLS.run(setup)

@@ -8,10 +8,10 @@ Sequential by default. A route is a contract whose `modify_transition` calls
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from attrs import field, fields, frozen
+from attrs import evolve, field, fields, frozen
 from attrs.converters import optional
 
 from harness_core.component import Component
@@ -47,6 +47,15 @@ def _specs(value: StackSpec | Iterable[StackSpec]) -> tuple[StackSpec, ...]:
     if not isinstance(value, list | tuple):
         raise ChainError(f"An extension is a StackSpec, or a list of them, not {value!r:.80}.")
     return tuple(value)
+
+
+def _tasks(spec: StackSpec) -> Iterator[str]:
+    """Ids of the tasks of a spec, those of its own chains included."""
+    if spec.task:
+        yield spec.task
+    for component in spec.components:
+        for extension in component.extension if isinstance(component, Chain) else ():
+            yield from _tasks(extension)
 
 
 def _depth(value: object) -> int:
@@ -156,6 +165,7 @@ class ChainLayer(Layer):
     def __init__(self, inner: ActionableEnv, component: Chain) -> None:
         super().__init__(inner, component)
         extensions = [spec.build() for spec in component.extension]
+        self._following = [id for spec in component.extension for id in _tasks(spec)]
         self._segments = [Segment(env) for env in (inner, *extensions)]
         self._active = 0
         self._answered = inner
@@ -182,12 +192,17 @@ class ChainLayer(Layer):
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> ResetResult:
-        """Resets segment 0; the others are reset when they are first switched to."""
+        """Resets segment 0; the others are reset when they are first switched to.
+
+        `task.data["chained"]` lists the ids of the tasks that follow.
+        """
         start = self.inner.reset(seed=seed, options=options)
         self._segments = [Segment(s.env, started=i == 0) for i, s in enumerate(self._segments)]
         self._active, self._seed = 0, seed
         self._start_route({})
-        return start
+        known = start.task.data.get("chained", [])
+        data = {**start.task.data, "chained": [*known, *self._following]}
+        return start.replace(task=evolve(start.task, data=data))
 
     def step(self, action: Action) -> StepResult:
         segment = self._segments[self._active]

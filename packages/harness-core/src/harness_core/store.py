@@ -160,7 +160,8 @@ class RunStore(Closing):
         self._write("INSERT OR REPLACE INTO meta VALUES (?, ?)", name, value)
 
     def put_episode(self, key: str, unit: JsonDict, episode: Episode) -> None:
-        """Keeps the episode of a unit. An infrastructure failure is replaced by a later try.
+        """Keeps the episode of a unit. An infrastructure failure is replaced by a later try, and
+        never replaces anything else.
 
         Raises:
             SpecError: the episode would not come back as it is; nothing was written.
@@ -169,7 +170,9 @@ class RunStore(Closing):
         body = zlib.compress(_readable(to_data(episode)), 1)
         failure = episode.failure
         self._write(
-            "INSERT OR REPLACE INTO episodes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO episodes SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 "
+            "WHERE ?6 IS NOT 'infrastructure' OR NOT EXISTS (SELECT 1 FROM episodes "
+            "WHERE key = ?1 AND fault IS NOT 'infrastructure')",
             key,
             episode.task.id,
             episode.seed,

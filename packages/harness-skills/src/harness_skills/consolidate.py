@@ -86,7 +86,8 @@ class ModelConsolidator:
 
     Args:
         writer: the model.
-        tokens: of the bank's skills that it is shown: those that are nearest to the new ones.
+        tokens: of the bank's skills that it is shown: those that are nearest to the new ones; and
+            of the new ones that it is asked about at once.
         categories: that a skill may be of, besides those in the bank.
     """
 
@@ -107,8 +108,19 @@ class ModelConsolidator:
         Raises:
             HarnessError: what stops the run: a limit is reached, or the model is refused.
         """
-        if not new and not notes:
-            return Consolidation()
+        returned: tuple[Skill, ...] = ()
+        unread: tuple[str, ...] = tuple(notes)
+        problem: Failure | None = None
+        for some in _within(new, self._tokens) or ([[]] if notes else []):
+            left = self._decide(bank, some, unread, sample)
+            returned, unread = (*returned, *left.returned), left.notes
+            problem = problem or left.problem
+        return Consolidation(returned, unread, problem)
+
+    def _decide(
+        self, bank: Bank, new: Sequence[Skill], notes: Sequence[str], sample: int
+    ) -> Consolidation:
+        """One question about as many new skills as fit into it."""
         categories = tuple(dict.fromkeys((*self._own, *bank.freeze().categories)))
         shown = _labelled("S", _nearest(bank.freeze().skills, new, self._tokens))
         coming = _labelled("N", new)
@@ -240,6 +252,20 @@ def _labelled(letter: str, skills: Sequence[Skill]) -> dict[str, Skill]:
 def _line(label: str, skill: Skill, use: Use | None = None) -> str:
     used = f" (given {use.shown} times, solved {use.solved})" if use else ""
     return f"{label} [{skill.category}]{used} {skill.title} | {skill.description} | {skill.content}"
+
+
+def _within(skills: Sequence[Skill], tokens: int) -> list[list[Skill]]:
+    """`skills` in groups of at most so many tokens each; a larger one stands alone."""
+    groups: list[list[Skill]] = []
+    room = 0
+    for skill in skills:
+        size = tokens_of(_line("N100", skill))
+        if size > room:
+            groups.append([])
+            room = tokens
+        groups[-1].append(skill)
+        room -= size
+    return groups
 
 
 def _nearest(bank: Sequence[Skill], new: Sequence[Skill], tokens: int) -> list[Skill]:

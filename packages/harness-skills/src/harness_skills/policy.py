@@ -6,7 +6,6 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from attrs import evolve
 
@@ -31,7 +30,7 @@ class WithSkills:
     `Decision.info["skills"]` of the first step: `{"bank", "ids", "left_out"}`.
 
     Args:
-        policy: `{"id": ..., "options": {...}}` of the policy that acts.
+        policy: `{"id": ..., "options": {...}}` of the policy that acts; or its id alone.
         bank: file of the bank.
         digest: of the version that is read, 64 hexadecimal digits: a unit's key holds it, so
             episodes with other skills are other units.
@@ -48,14 +47,14 @@ class WithSkills:
 
     def __init__(
         self,
-        policy: JsonDict,
+        policy: JsonDict | str,
         bank: str,
         digest: str,
         version: int | None = None,
         retrieval: JsonDict | None = None,
         models: ModelSession | None = None,
     ) -> None:
-        spec = from_data({"options": {}, **policy}, PolicySpec)
+        spec = _inner(policy)
         self._policy: Policy = spec.build() if models is None else models.build_policy(spec)
         settings = from_data(retrieval or {}, Retrieval)
         self._digest = digest
@@ -65,12 +64,14 @@ class WithSkills:
     @classmethod
     def resolved_options(cls, options: JsonDict, models: ModelSession) -> JsonDict:
         """`options` with the model of the inner policy filled in; see `ModelSession.resolved`."""
-        inner = from_data({"options": {}, **options["policy"]}, PolicySpec)
-        return {**options, "policy": to_data(models.resolved(inner))}
+        if "policy" not in options:
+            return options  # the constructor says what is missing
+        return {**options, "policy": to_data(models.resolved(_inner(options["policy"])))}
 
     def reset(self, task: Task, tools: Sequence[Tool], seed: int) -> None:
         """Finds what helps with the task, and tells the policy."""
-        self._found = self._retriever.find(task.goal, task.id)
+        own = (task.id, *task.data.get("chained", ()))
+        self._found = self._retriever.find(task.goal, own)
         given = [str(task.data.get("guidance", "")), self._found.text]
         guidance = "\n\n".join(text for text in given if text)
         if guidance:
@@ -89,6 +90,15 @@ class WithSkills:
             "left_out": list(found.left_out),
         }
         return evolve(decision, info={**decision.info, "skills": given})
+
+
+def _inner(policy: object) -> PolicySpec:
+    data = {"id": policy} if isinstance(policy, str) else policy
+    if not isinstance(data, dict) or "id" not in data:
+        raise SpecError(
+            f'The inner policy is an id, or {{"id": ..., "options": ...}}: {data!r:.80}.'
+        )
+    return from_data({"options": {}, **data}, PolicySpec)
 
 
 def skilled(
@@ -124,7 +134,6 @@ def given_to(episode: Episode) -> tuple[str, ...]:
 
 _lock = threading.Lock()
 _without_models: dict[Any, Retriever] = {}
-_by_session: WeakKeyDictionary[ModelSession, dict[Any, Retriever]] = WeakKeyDictionary()
 
 
 def _retriever(
@@ -138,7 +147,7 @@ def _retriever(
     with _lock:
         known = _without_models
         if embedding and models is not None:
-            known = _by_session.setdefault(models, {})
+            known = models.kept
         if key not in known:
             embedder: Embedder | None = None
             if embedding and models is not None:

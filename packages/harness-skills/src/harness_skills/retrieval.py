@@ -101,16 +101,19 @@ class Retriever:
             raise SpecError("Retrieval by a model's embeddings needs Retriever(embedder=...).")
         return StaticEmbedder(texts)
 
-    def find(self, query: str, task: str = "") -> Found:
+    def find(self, query: str, tasks: str | Sequence[str] = ()) -> Found:
         """The skills that go with `query`.
 
         Args:
             query: the task's goal.
-            task: its id; skills that were learned from it are left out.
+            tasks: its id, and of those that are chained to it; skills that were learned from one
+                of them are left out.
         """
         if not self.skills:
             return Found()
-        scores = self._scores(query, self._owners.get(task, []))
+        ids = [tasks] if isinstance(tasks, str) else tasks
+        own = [place for id in ids for place in self._owners.get(id, [])]
+        scores = self._scores(query, own)
         chosen = []
         for places in self._categories.values():
             inside = scores[places]

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from harness_core.errors import as_unicode
+
 MOST_TEXT = 400_000
 """Characters that are read."""
 
@@ -43,9 +45,20 @@ def read_json(text: str, fits: Callable[[Any], bool], wanted: str) -> Any:
     for place in (*reversed(fenced), text):
         found = [value for value in _values(place) if fits(value)]
         if found:
-            return found[-1]
+            return _whole(found[-1])
     why = _why(fenced[-1] if fenced else text)
     raise Unusable(f"There is no whole {wanted} in the answer. {why}")
+
+
+def _whole(value: Any) -> Any:
+    """`value`, without the half characters that an escape can bring in."""
+    if isinstance(value, str):
+        return as_unicode(value)
+    if isinstance(value, list):
+        return [_whole(each) for each in value]
+    if isinstance(value, dict):
+        return {as_unicode(name): _whole(each) for name, each in value.items()}
+    return value
 
 
 def _values(text: str) -> Iterator[Any]:

@@ -95,14 +95,29 @@ class Caller:
         )
         async for attempt in tries:
             with attempt:
-                lane = await self._lanes.take(lanes)
+                lane = await self._taken(lanes)
                 self._waiting.discard(task)
                 try:
                     return await self._once(lane, kind, model, body, read)
+                except Failed as failed:
+                    failed.tries = attempt.num
+                    raise
                 finally:
                     self._lanes.give(lane)
                     self._waiting.add(task)
         raise AssertionError("a retry context ends with a value or an error")
+
+    async def _taken(self, lanes: tuple[Lane, ...]) -> Lane:
+        """The next free endpoint.
+
+        Raises:
+            Failed: all of them rest for longer than anybody waits.
+        """
+        left = min(lane.rest for lane in lanes)
+        if left > self._settings.patience:
+            told = f"every endpoint asked to be left alone for {left:.0f} s"
+            raise Failed("limited", told, left)
+        return await self._lanes.take(lanes)
 
     async def _once(
         self,
@@ -121,7 +136,7 @@ class Caller:
         lane.succeeded()
         try:
             return read(data, cost)
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise Failed("garbled", f"a reply of another form ({error!r})") from None
 
     def _pause(self, error: Exception, lanes: tuple[Lane, ...]) -> bool | float:
@@ -138,7 +153,7 @@ class Caller:
         kind, advice = ERRORS[failed.why]
         where = ", ".join(each.url for each in self._settings.serving(model) if each.url)
         told = " ".join(self.scrub(str(failed)).split())[:LONGEST]
-        tried = f" in {self._settings.attempts} tries" if failed.passing else ""
+        tried = f" in {failed.tries} tries" if failed.passing and failed.tries > 1 else ""
         at = f" at {self.scrub(where)}" if where else ""
         return kind(f"Model {model!r}{at} gave no answer{tried}: {told}. {advice}")
 

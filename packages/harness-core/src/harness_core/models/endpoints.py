@@ -28,6 +28,11 @@ class Lane:
         self._told_to_rest = False
         self._failures = 0
 
+    @property
+    def rest(self) -> float:
+        """Seconds that it still rests."""
+        return max(0.0, self.rests_until - _now())
+
     def free(self, now: float) -> bool:
         """Whether it can take a call."""
         return self.busy < self.allowed and self.rests_until <= now

@@ -64,6 +64,8 @@ class ModelSession(Closing):
             Spend(role, calls, 0, read, written, cost)
             for role, calls, read, written, cost in self._store.spent()
         )
+        self.kept: dict[Any, Any] = {}
+        """What others want to keep for as long as the session lives."""
         self._cached: Counter[str] = Counter()
         self._caller = Caller(self.settings, os.environ)
         self._under_way: dict[str, Future[Any]] = {}

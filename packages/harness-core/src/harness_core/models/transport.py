@@ -40,6 +40,7 @@ class Failed(Exception):
     def __init__(self, why: Why, message: str, wait: float | None = None) -> None:
         super().__init__(message)
         self.why, self.wait = why, wait
+        self.tries = 0
 
     @property
     def passing(self) -> bool:

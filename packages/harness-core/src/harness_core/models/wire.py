@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isfinite
 from typing import Any
 
 from harness_core.models.values import Message, Reply, Request, ToolCall
@@ -10,6 +11,9 @@ from harness_core.policies import Usage
 from harness_core.values import JsonDict, Tool
 
 Scrub = Callable[[str], str]
+
+MOST_TOKENS = 2**53
+"""What an endpoint may count; more is a mistake of its own."""
 
 
 def chat_body(request: Request) -> JsonDict:
@@ -76,10 +80,10 @@ def reply_of(data: JsonDict, cost: float, scrub: Scrub) -> Reply:
         text=scrub(_text(message.get("content"))),
         reasoning=scrub(_text(message.get("reasoning_content") or message.get("reasoning"))),
         tool_calls=tuple(_tool_call(call, scrub) for call in message.get("tool_calls") or ()),
-        finish=_text(choice.get("finish_reason")) or "stop",
+        finish=scrub(_text(choice.get("finish_reason"))) or "stop",
         usage=usage_of(data),
         cost=cost,
-        model=_text(data.get("model")),
+        model=scrub(_text(data.get("model"))),
         token_ids=_token_ids(choice),
         logprobs=_logprobs(choice),
     )
@@ -94,27 +98,40 @@ def vectors_of(data: JsonDict, count: int) -> list[list[float]]:
     rows = sorted(data["data"], key=lambda row: int(row["index"]))
     if len(rows) != count:
         raise ValueError(f"{len(rows)} vectors for {count} texts")
-    return [[float(value) for value in row["embedding"]] for row in rows]
+    return [[_number(value) for value in row["embedding"]] for row in rows]
 
 
 def usage_of(data: JsonDict) -> Usage:
     """The tokens of a reply; zeros where the endpoint does not count."""
     usage = data.get("usage") or {}
-    return Usage(int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
+    return Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
+
+
+def _count(value: Any) -> int:
+    return min(max(0, int(_number(value or 0))), MOST_TOKENS)
+
+
+def _number(value: Any) -> float:
+    number = float(value)
+    if not isfinite(number):
+        raise ValueError("a number that is not finite")
+    return number
 
 
 def _text(value: object) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise TypeError(f"{value!r:.80} is no text")
+        raise TypeError(f"a {type(value).__name__} where a text belongs")
     return value.encode("utf-8", "replace").decode()  # half a character cannot be kept
 
 
 def _tool_call(call: JsonDict, scrub: Scrub) -> ToolCall:
     function = call["function"]
     return ToolCall(
-        _text(call.get("id")), _text(function["name"]), scrub(_text(function.get("arguments")))
+        scrub(_text(call.get("id"))),
+        scrub(_text(function["name"])),
+        scrub(_text(function.get("arguments"))),
     )
 
 
@@ -122,9 +139,9 @@ def _token_ids(choice: JsonDict) -> tuple[int, ...] | None:
     given: Any = choice.get("token_ids")
     if given is None:
         given = (choice.get("provider_specific_fields") or {}).get("token_ids")
-    return None if given is None else tuple(int(each) for each in given)
+    return None if given is None else tuple(int(_number(each)) for each in given)
 
 
 def _logprobs(choice: JsonDict) -> tuple[float, ...] | None:
     content = (choice.get("logprobs") or {}).get("content")
-    return None if content is None else tuple(float(each["logprob"]) for each in content)
+    return None if content is None else tuple(_number(each["logprob"]) for each in content)

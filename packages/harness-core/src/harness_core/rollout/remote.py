@@ -85,7 +85,8 @@ class EnvProcess:
         ours, theirs = socketpair()
         listened, held = os.pipe()
         self._lifeline = held
-        board = os.open(os.path.join(self._tmp, "doing"), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        board, name = tempfile.mkstemp(prefix="harness-doing-")
+        os.unlink(name)  # under a name, an env could cut it, which would kill this process
         try:
             self._doing = Doing(board)
             self._process = subprocess.Popen(

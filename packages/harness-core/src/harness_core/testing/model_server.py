@@ -290,8 +290,12 @@ def main() -> None:
     given = parser.parse_args()
     sys.path.insert(0, os.getcwd())
     module, _, attribute = given.script.partition(":")
-    script = getattr(import_module(module), attribute)
-    with ModelServer(script, port=given.port) as server, contextlib.suppress(KeyboardInterrupt):
+    try:
+        script = getattr(import_module(module), attribute)
+        server = ModelServer(script, port=given.port)
+    except (ImportError, AttributeError, ValueError, OSError, HarnessError) as error:
+        parser.error(f"cannot serve {given.script!r} at port {given.port}: {error}")
+    with server, contextlib.suppress(KeyboardInterrupt):
         print(server.url, flush=True)
         threading.Event().wait()
 

@@ -51,7 +51,7 @@ class Scale:
 
     tasks: int = 100
     baseline: int = 20
-    rollouts: int = 80
+    rollouts: int = 120
     most: int = 160
     receptacles: int | None = None
 

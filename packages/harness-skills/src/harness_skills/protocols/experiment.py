@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Any, Literal
 
-from attrs import evolve, field, frozen
+from attrs import asdict, evolve, field, frozen
 
 from harness_core.errors import SpecError, StoreError
 from harness_core.experiment import Setup
@@ -92,7 +92,7 @@ class ProtocolExperiment:
             SpendLimitReached: a limit is reached; the same command with a larger one goes on.
         """
         options = from_data(setup.options, Options)
-        scale = evolve(SCALES[setup.scale], **options.scale)
+        scale = from_data({**asdict(SCALES[setup.scale]), **options.scale}, Scale)
         overrides = {"model": options.model} if options.model else {}
         settings = ModelSettings.from_env(os.environ, overrides)
         limit = SpendLimit(options.max_tokens, options.max_cost, options.max_calls)

@@ -134,7 +134,7 @@ class Learner:
     def learn(self, batch: int, envs: Sequence[Sourced]) -> None:
         """Plays in the envs, and turns what happened into skills."""
         experiences = list(self._kept)
-        first = TRAIN_SEED + 1000 * self.lab.setup.seed
+        first = TRAIN_SEED + 100_000 * self.lab.setup.seed + self.lab.scale.rollouts * batch
         for sourced in envs:
             units = [
                 Unit(sourced.stack, self.policy, seed, self.lab.scale.max_steps)
@@ -162,7 +162,7 @@ class Learner:
     def evaluate(self) -> list[tuple[Unit, Episode]]:
         """Every held-out task, once in each run, with the bank as it is."""
         policy, scale = self.policy, self.lab.scale
-        first = TEST_SEED + 1000 * self.lab.setup.seed
+        first = TEST_SEED + 100_000 * self.lab.setup.seed
         units = [
             Unit(stack, policy, first + run, scale.max_steps)
             for run in range(scale.runs)

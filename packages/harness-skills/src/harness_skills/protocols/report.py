@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Sequence
 
 from harness_core.values import JsonDict
+
+_MARKUP = re.compile(r"([|`\[\]!])")
 
 SIMULATED = (
     "The policy is *simulated*: a scripted agent whose flaws go away when it reads the right "
@@ -17,12 +21,17 @@ def markdown(results: JsonDict) -> str:
     parts = [f"# {results['title']}", _about(results)]
     if "simulated" in results["policy"]["id"]:
         parts.append(SIMULATED)
+    if not any(row["skills"] for row in results["rows"]):
+        parts.append("**No arm learned a skill, so the rows below compare nothing.**")
     parts.append(_main(results))
     if results["rounds"]:
         parts += ["## What was learned in which env", _rounds(results["rounds"])]
     parts += ["## Cost", _cost(results)]
     if results["problems"]:
-        parts += ["## Problems", *(f"- {_cell(problem)}" for problem in results["problems"][:20])]
+        parts += [
+            "## Problems",
+            *(f"- {_cell(problem)}" for problem in dict.fromkeys(results["problems"])),
+        ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -136,5 +145,6 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _cell(text: str) -> str:
-    """What a model wrote, fit for one cell."""
-    return " ".join(text.split()).replace("|", "\\|")[:300]
+    """What a model wrote, fit for one cell: no markup of its own."""
+    plain = html.escape(" ".join(text.split())[:300], quote=False)
+    return _MARKUP.sub(r"\\\1", plain)
