@@ -62,7 +62,9 @@ def tests(session: nox.Session) -> None:
 def compat(session: nox.Session) -> None:
     """The tests that need no engine, on the other supported Python."""
     install_packages(session, *TEST_TOOLS)
-    session.run("pytest", "--ignore=tests/bench", "-m", "not textworld", *session.posargs, env=BYTECODE)
+    session.run(
+        "pytest", "--ignore=tests/bench", "-m", "not textworld", *session.posargs, env=BYTECODE
+    )
 
 
 @nox.session
