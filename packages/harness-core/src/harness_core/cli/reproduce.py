@@ -37,6 +37,7 @@ def reproduce(
         harness reproduce target-band
         harness reproduce target-band --scale small
         harness reproduce target-band --seed 2
+        harness reproduce skills --scale smoke --option env=toy24
 
     Args:
         name: id of the experiment.
@@ -44,7 +45,8 @@ def reproduce(
         scale: how much is run; each experiment has at least `default`.
         seed: draws the tasks and the rollouts that measure them.
         option: name=value for the experiment; JSON or text; may be repeated.
-        out: folder of the results; by default results/NAME-SCALE-SEED.
+        out: folder of the results; by default results/NAME-SCALE-SEED, with a digest of the
+            options if there are any.
         workers: episodes at a time; by default one per core.
     """
     if show_list:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Any, Literal
 
-from attrs import asdict, evolve, field, frozen
+from attrs import asdict, evolve, field, fields, frozen
 
 from harness_core.errors import SpecError, StoreError
 from harness_core.experiment import Setup
@@ -91,7 +91,7 @@ class ProtocolExperiment:
             SpecError: options that make no sense.
             SpendLimitReached: a limit is reached; the same command with a larger one goes on.
         """
-        options = from_data(setup.options, Options)
+        options = _options(setup.options)
         scale = from_data({**asdict(SCALES[setup.scale]), **options.scale}, Scale)
         overrides = {"model": options.model} if options.model else {}
         settings = ModelSettings.from_env(os.environ, overrides)
@@ -107,6 +107,14 @@ class ProtocolExperiment:
             counting = options.consolidate == "counting"
             results = run_plan(plan, Lab(setup, bench, scale, policy, pool, models, counting))
         return _written(setup, results)
+
+
+def _options(given: JsonDict) -> Options:
+    known = [each.name for each in fields(Options)]
+    unknown = sorted(given.keys() - set(known))
+    if unknown:
+        raise SpecError(f"There is no option {unknown[0]!r}. Options: {', '.join(known)}.")
+    return from_data(given, Options)
 
 
 def _bench(options: Options, scale: Scale, setup: Setup) -> Bench:
