@@ -50,6 +50,16 @@ def from_data(data: object, kind: type[T]) -> T:
         return _converter().structure(data, kind)
 
 
+def component_of(data: object) -> Component:
+    """The component that `data` describes, whatever its type.
+
+    Raises:
+        SpecError: naming every field that does not fit.
+        UnknownIdError: no plugin registers its type.
+    """
+    return from_data(data, Component)  # type: ignore[type-abstract]  # read by its id
+
+
 def canonical(data: object) -> str:
     """The one JSON text of `data`: sorted keys, no white space, no NaN.
 

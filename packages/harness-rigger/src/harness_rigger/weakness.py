@@ -101,8 +101,8 @@ class Weakness:
         assert self.baseline is not None
         if evidence.rate.value >= self.drop:
             return 1
-        known = evidence.distance is not None and self.baseline.distance is not None
-        return 0 if known and evidence.distance < self.baseline.distance else -1  # type: ignore[operator]  # known
+        before, after = self.baseline.distance, evidence.distance
+        return 0 if before is not None and after is not None and after < before else -1
 
     def _lower(self, evidence: Evidence) -> float:
         assert self.baseline is not None
